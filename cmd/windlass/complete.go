@@ -3,9 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/internal/app/cards"
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/completion"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/names"
 	"github.com/windlass-run/windlass/internal/scaffold"
@@ -35,6 +34,7 @@ var wordCompleters = map[string]completer{
 	"init":             onlyFirst(folders),
 	"models":           onlyFirst(modelNames),
 	"show":             onlyFirst(sessionNames),
+	"diff":             onlyTwo(sessionNames),
 	"resume":           onlyFirst(sessionNames),
 	"verify":           onlyFirst(sessionNames),
 	"replay":           onlyFirst(sessionNames),
@@ -69,6 +69,7 @@ var flagCompleters = map[string]completer{
 	"context select --phase":    sessionPhases,
 	"context select --model":    modelNames,
 	"context select --strategy": oneOf(textsOf(cards.Strategies())...),
+	"diff --phase":              sessionPhases,
 	"cost --by":                 oneOf(textsOf(clickhouse.CostBys())...),
 	"cost --session":            sessionNames,
 	"sessions list --by":        oneOf("tag"),
@@ -100,9 +101,14 @@ func addCompletions(root *cobra.Command) {
 }
 
 // onlyFirst completes the first argument of a command, and no other.
-func onlyFirst(c completer) completer {
+func onlyFirst(c completer) completer { return onlySome(1, c) }
+
+// onlyTwo completes the first two arguments of a command, and no other.
+func onlyTwo(c completer) completer { return onlySome(2, c) }
+
+func onlySome(n int, c completer) completer {
 	return func(cmd *cobra.Command, args []string, written string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 {
+		if len(args) >= n {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		return c(cmd, args, written)
@@ -146,72 +152,12 @@ func sessionsOrFiles(_ *cobra.Command, given []string, written string) ([]string
 	return found, cobra.ShellCompDirectiveDefault | cobra.ShellCompDirectiveKeepOrder
 }
 
-// mostCompleted is how many sessions are offered; who wants another one writes more of its id.
-const mostCompleted = 20
-
-// completeSessions offers the newest sessions: the first as last, each by its short id, or by its
-// whole one where that has been begun.
 func completeSessions(given []string, written string, scope names.Scope) []string {
 	home, err := config.Home()
 	if err != nil {
 		return nil
 	}
-	all, err := archive.Folders(home)
-	if err != nil {
-		return nil
-	}
-	short := names.Short(all, nil)
-	var fit []string
-	shortOf := map[string]string{}
-	for i, id := range all {
-		if (strings.HasPrefix(id, written) || strings.HasPrefix(short[i], written)) && !slices.Contains(given, short[i]) && !slices.Contains(given, id) {
-			fit = append(fit, id)
-			shortOf[id] = short[i]
-		}
-	}
-	var out []string
-	now := time.Now()
-	recent := archive.Recent(home, fit, mostCompleted)
-	if word := "last"; scope == names.Everything && strings.HasPrefix(word, written) {
-		newest := recent
-		if written != "" {
-			newest = archive.Recent(home, all, 1)
-		}
-		if len(newest) > 0 {
-			out = append(out, described(word, &newest[0], now))
-		}
-	}
-	for i := range recent {
-		name := shortOf[recent[i].ID]
-		if !strings.HasPrefix(name, written) {
-			name = recent[i].ID
-		}
-		out = append(out, described(name, &recent[i], now))
-	}
-	return out
-}
-
-// described is a candidate as cobra takes it: the word, a tab, and what a shell shows beside it.
-func described(name string, s *archive.Candidate, now time.Time) string {
-	parts := []string{s.CascadeID, s.Status}
-	if !s.StartedAt.IsZero() {
-		parts = append(parts, ago(now.Sub(s.StartedAt)))
-	}
-	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
-	return cobra.CompletionWithDesc(name, strings.ReplaceAll(term.OneLine(strings.Join(parts, ", ")), "\t", " "))
-}
-
-// ago says how long something is past, in one unit.
-func ago(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return "just now"
-	case d < time.Hour:
-		return term.Plural(int(d/time.Minute), "minute") + " ago"
-	case d < 48*time.Hour:
-		return term.Plural(int(d/time.Hour), "hour") + " ago"
-	}
-	return term.Plural(int(d/(24*time.Hour)), "day") + " ago"
+	return completion.Sessions(home, given, written, scope)
 }
 
 // sessionPhases completes the phases of the session that is the first argument.

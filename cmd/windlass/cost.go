@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -35,7 +34,7 @@ tags counts for each of them.`,
 			if err != nil {
 				return err
 			}
-			filter, err := flags.filter(cmd.Context(), cmd, arc, time.Now())
+			filter, err := flags.filter(cmd, arc)
 			if err != nil {
 				return err
 			}

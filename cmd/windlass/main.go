@@ -79,6 +79,7 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 var commands = []func(*console) *cobra.Command{
 	newRunCommand,
 	newShowCommand,
+	newDiffCommand,
 	newResumeCommand,
 	newServeCommand,
 	newValidateCommand,

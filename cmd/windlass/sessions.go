@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -70,7 +69,7 @@ func (o *listing) show(cmd *cobra.Command, con *console) error {
 	if err != nil {
 		return err
 	}
-	filter, err := o.filter.filter(cmd.Context(), cmd, arc, time.Now())
+	filter, err := o.filter.filter(cmd, arc)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/filter"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/reports"
 )
@@ -102,7 +103,7 @@ func (d *deletion) plan(ctx context.Context, con *console, arc *archive.Archive)
 	case len(d.ids) > 0:
 		return arc.RemovalOf(ctx, d.ids)
 	case d.olderThan != "":
-		age, ok := parseAge(d.olderThan)
+		age, ok := filter.ParseAge(d.olderThan)
 		if !ok {
 			return nil, usageError(fmt.Errorf("--older-than %q is no age", d.olderThan), "--older-than 36h, 90d or 8w")
 		}

@@ -72,3 +72,11 @@ func Tail(s string, n int) string {
 	}
 	return strings.ToValidUTF8(s[len(s)-n:], "")
 }
+
+// ShellWord writes a text so that a shell takes it for one word.
+func ShellWord(text string) string {
+	if strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.~") == "" && text != "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(Cell(text), "'", `'\''`) + "'"
+}

@@ -5,7 +5,6 @@ package page
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
@@ -195,17 +194,9 @@ func nextOf(s *Session) (command, why string) {
 		return "", "it has no end in ClickHouse, and may run on another machine"
 	case s.failure() != "" && len(s.PhaseReports) > 0:
 		last := s.PhaseReports[len(s.PhaseReports)-1].Phase
-		return s.does("resume") + " --fork " + quoted(last), "begins the phase again, in a new session"
+		return s.does("resume") + " --fork " + term.ShellWord(last), "begins the phase again, in a new session"
 	case s.failure() != "":
 		return s.does("replay"), "shows what it did"
 	}
 	return s.does("context stats"), "shows what each call was sent"
-}
-
-// quoted writes a word so that a shell takes it for one.
-func quoted(word string) string {
-	if strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.~") == "" && word != "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(term.Cell(word), "'", `'\''`) + "'"
 }

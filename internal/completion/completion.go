@@ -1,0 +1,77 @@
+// Package completion offers what a shell completes of sessions. It reads the folder of the sessions,
+// restores, fetches and starts nothing, and offers nothing where it finds an error.
+package completion
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/names"
+	"github.com/windlass-run/windlass/internal/term"
+)
+
+// mostCompleted is how many sessions are offered; who wants another one writes more of its id.
+const mostCompleted = 20
+
+// Sessions offers the newest sessions of a home folder that are not given yet: the first as last, each by its short id, or by its
+// whole one where that has been begun.
+func Sessions(home string, given []string, written string, scope names.Scope) []string {
+	all, err := archive.Folders(home)
+	if err != nil {
+		return nil
+	}
+	short := names.Short(all, nil)
+	var fit []string
+	shortOf := map[string]string{}
+	for i, id := range all {
+		if (strings.HasPrefix(id, written) || strings.HasPrefix(short[i], written)) && !slices.Contains(given, short[i]) && !slices.Contains(given, id) {
+			fit = append(fit, id)
+			shortOf[id] = short[i]
+		}
+	}
+	var out []string
+	now := time.Now()
+	recent := archive.Recent(home, fit, mostCompleted)
+	if word := "last"; scope == names.Everything && strings.HasPrefix(word, written) {
+		newest := recent
+		if written != "" {
+			newest = archive.Recent(home, all, 1)
+		}
+		if len(newest) > 0 {
+			out = append(out, described(word, &newest[0], now))
+		}
+	}
+	for i := range recent {
+		name := shortOf[recent[i].ID]
+		if !strings.HasPrefix(name, written) {
+			name = recent[i].ID
+		}
+		out = append(out, described(name, &recent[i], now))
+	}
+	return out
+}
+
+// described is a candidate as shells are given it: the word, a tab, and what a shell shows beside it.
+func described(name string, s *archive.Candidate, now time.Time) string {
+	parts := []string{s.CascadeID, s.Status}
+	if !s.StartedAt.IsZero() {
+		parts = append(parts, ago(now.Sub(s.StartedAt)))
+	}
+	parts = slices.DeleteFunc(parts, func(p string) bool { return p == "" })
+	return name + "\t" + strings.ReplaceAll(term.OneLine(strings.Join(parts, ", ")), "\t", " ")
+}
+
+// ago says how long something is past, in one unit.
+func ago(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return term.Plural(int(d/time.Minute), "minute") + " ago"
+	case d < 48*time.Hour:
+		return term.Plural(int(d/time.Hour), "hour") + " ago"
+	}
+	return term.Plural(int(d/(24*time.Hour)), "day") + " ago"
+}
