@@ -18,6 +18,7 @@ import (
 	"github.com/windlass-run/windlass/internal/sessions"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/live"
+	"github.com/windlass-run/windlass/internal/term/models"
 )
 
 // What a shell completes is read from the folder of the sessions, the files that a command names, and
@@ -215,7 +216,7 @@ func modelNames(_ *cobra.Command, _ []string, written string) ([]string, cobra.S
 	}
 	phase := written[:strings.LastIndexByte(written, '=')+1]
 	var list []string
-	for _, m := range knownModels(cfg) {
+	for _, m := range models.Known(cfg) {
 		if name := phase + term.Cell(m.Name); strings.HasPrefix(name, written) {
 			list = append(list, name)
 		}

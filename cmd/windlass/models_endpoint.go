@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,16 +11,11 @@ import (
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/models"
 )
 
-// offeredModel is a model that an endpoint lists.
-type offeredModel struct {
-	ID    string      `json:"id"`
-	Known *shownModel `json:"known,omitempty"` // what a run would take for it; nil: nothing is known
-}
-
 // showEndpoint lists the models of an endpoint that have a text in their name.
-func (con *console) showEndpoint(ctx context.Context, cfg *config.Config, of, text string) error {
+func showEndpoint(ctx context.Context, con *console, cfg *config.Config, of, text string) error {
 	if of == "" {
 		return usageError(errors.New("--endpoint needs the name of a model or a URL"), "windlass models --endpoint https://host/v1")
 	}
@@ -35,10 +29,10 @@ func (con *console) showEndpoint(ctx context.Context, cfg *config.Config, of, te
 		}
 		return err
 	}
-	list := []offeredModel{}
+	list := []models.Offered{}
 	for _, id := range ids {
 		if strings.Contains(strings.ToLower(id), strings.ToLower(text)) {
-			list = append(list, offered(cfg, id))
+			list = append(list, models.OfEndpoint(cfg, id))
 		}
 	}
 	return con.print(list, func() error {
@@ -48,29 +42,8 @@ func (con *console) showEndpoint(ctx context.Context, cfg *config.Config, of, te
 		}
 		t := term.NewTable("model", "known as", ">window", ">in", ">cached", ">write", ">out")
 		for i := range list {
-			t.Add(list[i].cells()...)
+			t.Add(list[i].Cells()...)
 		}
 		return con.table(t)
 	})
-}
-
-// offered is a model of an endpoint with what is known of it.
-func offered(cfg *config.Config, id string) offeredModel {
-	o := offeredModel{ID: id}
-	if _, ok := cfg.Models[id]; ok {
-		m := configured(cfg, id)
-		o.Known = &m
-	} else if c, ok := llm.LookupCard(id); ok {
-		m := ofCard(&c, c.Model)
-		o.Known = &m
-	}
-	return o
-}
-
-func (o *offeredModel) cells() []string {
-	if o.Known == nil {
-		return []string{o.ID, "-", "-", "-", "-", "-", "-"}
-	}
-	m := o.Known
-	return append([]string{o.ID, cmp.Or(m.Name, "-"), m.windowText()}, m.Price.cells()...)
 }
