@@ -2,24 +2,25 @@ package doctor
 
 import (
 	"context"
+	"strings"
 
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 	"github.com/windlass-run/windlass/internal/sandbox"
+	"github.com/windlass-run/windlass/internal/term"
 )
 
 // ClickHouse is what was found of the database. It mirrors the JSON of windlass doctor.
 type ClickHouse struct {
-	Kind     string             `json:"kind"` // server or embedded
-	DSN      string             `json:"dsn,omitempty"`
-	Sources  []embedded.Attempt `json:"sources,omitempty"` // of the engine, in the order in which they are asked
-	Engine   string             `json:"engine,omitempty"`
-	Endpoint string             `json:"endpoint,omitempty"` // of the running engine
-	PID      int                `json:"pid,omitempty"`
-	DataDir  string             `json:"data_dir,omitempty"`
-	Version  string             `json:"version,omitempty"`
-	Database string             `json:"database,omitempty"`
+	Kind    string             `json:"kind"` // server or embedded
+	DSN     string             `json:"dsn,omitempty"`
+	Sources []embedded.Attempt `json:"sources,omitempty"` // of the engine, in the order in which they are asked
+	Engine  string             `json:"engine,omitempty"`
+	Running
+	DataDir  string `json:"data_dir,omitempty"`
+	Version  string `json:"version,omitempty"`
+	Database string `json:"database,omitempty"`
 	Size
 	Waiting archive.Backlog `json:"waiting"`           // what is on this machine and not there
 	Sandbox *Sandbox        `json:"sandbox,omitempty"` // of the embedded engine
@@ -27,6 +28,13 @@ type ClickHouse struct {
 
 	Reading *clickhouse.ReadingRights `json:"reading,omitempty"` // of windlass sql without --write
 	Error   string                    `json:"error,omitempty"`
+}
+
+// Running is how the database is reached.
+type Running struct {
+	Endpoint string `json:"endpoint,omitempty"` // of the running engine
+	PID      int    `json:"pid,omitempty"`
+	Client   string `json:"client,omitempty"` // the command line of ClickHouse's own client, without the password
 }
 
 // Size is how much the database holds.
@@ -90,6 +98,7 @@ func (h *ClickHouse) ask(ctx context.Context, db *clickhouse.DB) error {
 		return err
 	}
 	h.Rows, h.Bytes, h.Answers = size.Rows, size.Bytes, true
+	h.Client = clientLine(clickhouse.ClientOf(db))
 	rights, err := db.ReadingRights(ctx)
 	if err != nil {
 		return err
@@ -97,4 +106,22 @@ func (h *ClickHouse) ask(ctx context.Context, db *clickhouse.DB) error {
 	h.Reading = &rights
 	h.Old, _ = db.Old(ctx) // it answers all the same
 	return nil
+}
+
+// clientLine is how ClickHouse's own client is called. That of the engine reads the password from the
+// engine's file, and may only read; of a server the client asks for the password.
+func clientLine(c clickhouse.Client) string {
+	line := strings.Join([]string{
+		"clickhouse client --host", term.ShellWord(c.Host), "--port", c.Port, "--user", term.ShellWord(c.User), "--database", c.Database,
+	}, " ")
+	switch {
+	case c.PasswordFile != "":
+		line = `CLICKHOUSE_PASSWORD="$(sed 's/.*"password":"\([^"]*\)".*/\1/' ` + term.ShellWord(c.PasswordFile) + `)" ` + line + " --readonly 2"
+	case c.Password:
+		line += " --ask-password"
+	}
+	if c.Secure {
+		line += " --secure"
+	}
+	return line
 }

@@ -48,6 +48,10 @@ type Endpoint struct {
 // Addr returns host:port.
 func (e Endpoint) Addr() string { return net.JoinHostPort(e.Host, strconv.Itoa(e.Port)) }
 
+// EndpointPath returns the path of the file, for its owner only, that has the endpoint of the engine in
+// a folder as JSON.
+func EndpointPath(dir string) string { return filepath.Join(dir, endpointFile) }
+
 // Running returns the endpoint of the engine that runs in dir, nil when none or one of an older
 // windlass does. It does not connect: who then cannot connect, as the engine ends, calls [Start].
 func Running(dir string) (*Endpoint, error) {
@@ -83,7 +87,7 @@ func lockHeld(path string) (bool, error) {
 const maxEndpoint = 1 << 16
 
 func readEndpoint(dir string) (*Endpoint, error) {
-	b, err := source.ReadFile(filepath.Join(dir, endpointFile), maxEndpoint)
+	b, err := source.ReadFile(EndpointPath(dir), maxEndpoint)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil //nolint:nilnil // there need not be one
 	}
@@ -92,7 +96,7 @@ func readEndpoint(dir string) (*Endpoint, error) {
 	}
 	var e Endpoint
 	if err := json.Unmarshal(b, &e); err != nil {
-		return nil, fmt.Errorf("read the engine's endpoint %s: %w", filepath.Join(dir, endpointFile), err)
+		return nil, fmt.Errorf("read the engine's endpoint %s: %w", EndpointPath(dir), err)
 	}
 	return &e, nil
 }
@@ -102,7 +106,7 @@ func writeEndpoint(dir string, e Endpoint) error {
 	if err != nil {
 		return fmt.Errorf("encode the engine's endpoint: %w", err)
 	}
-	return writePrivate(filepath.Join(dir, endpointFile), b)
+	return writePrivate(EndpointPath(dir), b)
 }
 
 func writePrivate(path string, content []byte) error {
