@@ -8,6 +8,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
@@ -23,6 +24,7 @@ type saying struct {
 const (
 	mostWrapped = 4 // lines of the text
 	mostBelow   = 6 // lines of what is below it: the last ones, which say why
+	mostBytes   = 2000
 )
 
 var (
@@ -77,7 +79,11 @@ func verdictSaying(place string, e *echo.Entry) *saying {
 		return failed.of("%s: %s did not pass: %s", place, name, lines[0])
 	}
 	s := failed.of("%s: %s did not pass:", place, name)
-	s.more = lines
+	if d.Validator == "output_schema" { // which says the rule first, and then each violation
+		s.more = lines[:min(len(lines), mostBelow)]
+		return s
+	}
+	s.more = strings.Split(excerpt.Last(strings.Join(lines, "\n"), mostBelow, mostBytes), "\n")
 	return s
 }
 
@@ -107,11 +113,7 @@ func (s *saying) render(width int, color bool) []string {
 		}
 		out = append(out, margin+room)
 	}
-	more := s.more
-	if left := len(more) - mostBelow; left > 0 {
-		more = append([]string{fmt.Sprintf("⋮ %s before", term.Plural(left+1, "line"))}, more[left+1:]...)
-	}
-	for _, line := range more {
+	for _, line := range s.more {
 		out = append(out, paint(term.Dim, term.Cut("      "+line, width)))
 	}
 	for i := range out { // a terminal of a few columns

@@ -53,7 +53,7 @@ const said80 = `  ✗ collect turn 2: tool run_command make test  failed (exit_s
   ✗ collect turn 2: min_words:3 did not pass: the answer has 1 word, at least 3
     are needed
   ✗ collect turn 2: command:make test did not pass:
-      ⋮ 5 lines before
+      [... 5 lines left out ...]
       a line of the output
       a line of the output
       a line of the output
@@ -114,6 +114,9 @@ func TestSaid(t *testing.T) {
 	end.Error.Message = "c/collect (attempt 1, turn 2): tool run_command failed: " + told(t)[0].Error.Message
 	p.Entry(end)
 	require.Empty(t, p.Said(200, false))
+	schema := sayingOf(entryOf(t, echo.NodeVerdict, echo.Verdict{Validator: "output_schema", Reason: "it does not match:\n" + strings.Repeat("- a is missing\n", 9)}))
+	require.Equal(t, "it does not match:", schema.more[0])
+	require.Len(t, schema.more, 6)
 	validator := told(t)[0]
 	validator.Key = echo.MustKey("collect/attempt1/turn2/validate/make")
 	require.Nil(t, sayingOf(validator), "the verdict says it")

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mattn/go-runewidth"
-
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
@@ -90,19 +89,10 @@ func reasonOf(e *echo.Entry) string {
 // lastWords is a text in one line of that many columns: of several lines the last ones, where a
 // program says why it failed.
 func lastWords(text string, width int) string {
-	lines := linesOf(text)
-	if len(lines) == 1 {
-		return term.Cut(term.OneLine(lines[0]), width)
+	if !strings.Contains(strings.TrimSpace(text), "\n") {
+		return term.Cut(term.OneLine(text), width)
 	}
-	out := ""
-	for i := len(lines) - 1; i >= 0; i-- {
-		next := joined(" | ", term.OneLine(lines[i]), out)
-		if runewidth.StringWidth(next)+2 > width {
-			return cmp.Or(labelled("… ", out), term.Cut(next, width))
-		}
-		out = next
-	}
-	return out
+	return term.Cut(term.OneLine(excerpt.Last(text, mostBelow, width)), width)
 }
 
 // purposeOf says what a model call was made for, before its model; "" for the next answer.
