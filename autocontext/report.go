@@ -23,6 +23,7 @@ func (b *Builder) report(shared, fullShared int64) echo.Selection {
 		}
 	}
 	if p := b.settings.Price; p != nil {
+		r.PriceAs = p.As
 		r.SentUSD = usd(p, d.sent, shared)
 		r.FullUSD = usd(p, d.full, fullShared)
 	}

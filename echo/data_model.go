@@ -63,6 +63,9 @@ func (f ModelFacts) IsZero() bool { return reflect.ValueOf(f).IsZero() }
 type Price struct {
 	Input  float64 `json:"input"`  // a token that is not in the prefix cache
 	Cached float64 `json:"cached"` // one that is
+
+	// As names the model whose prices these are when a script answers, and nothing is paid.
+	As string `json:"as,omitempty"`
 }
 
 // Tariff is what the tokens of a model cost, in USD per million.

@@ -36,11 +36,11 @@ func goldens() []golden {
 
 var settings = &PhaseContext{
 	Dialect: "prompted", Policy: json.RawMessage(`{"enabled":true}`), Limit: 1, Window: 2, Reserve: 3, Strategy: "fail", Fixed: 4, Exact: true,
-	Price: &Price{0.5, 0.05},
+	Price: &Price{Input: 0.5, Cached: 0.05, As: "m"},
 }
 
 const settingsJSON = `{"dialect":"prompted","policy":{"enabled":true},"limit":1,"window":2,"reserve":3,"strategy":"fail","fixed":4,"exact":true,` +
-	`"price":{"input":0.5,"cached":0.05}}`
+	`"price":{"input":0.5,"cached":0.05,"as":"m"}}`
 
 func goldenRuns() []golden {
 	return []golden{
@@ -116,9 +116,9 @@ func goldenValues() []golden {
 			Calls: 1, Usage: Usage{In: 2, Cached: 3, Out: 4, Reasoning: 5, Estimated: true}, CostUSD: 0.5, UnknownCosts: 6, Scripted: true, Limited: true,
 		}, `{"model_calls":1,"usage":{"in":2,"cached":3,"out":4,"reasoning":5,"estimated":true},"cost_usd":0.5,"unknown_costs":6,"scripted":true,"limited_usd":true}`),
 		goldenOf("run/facts/openai%2Fgpt", ModelFacts{
-			Name: "gpt", Window: 1, Assumed: true, MaxOutput: 2, Price: &Price{1, 0.1}, NativeTools: ptr(true),
+			Name: "gpt", Window: 1, Assumed: true, MaxOutput: 2, Price: &Price{Input: 1, Cached: 0.1, As: "m"}, NativeTools: ptr(true),
 			Tariff: &Tariff{Input: 1, Cached: 0.1, Output: 4, Over: 200, Long: &Tariff{2, 0.2, 8, 300, &Tariff{}}}, Fallback: []string{"m"}, MarkCache: true,
-		}, `{"name":"gpt","window":1,"assumed":true,"max_output":2,"price":{"input":1,"cached":0.1},"tariff":{"input":1,"cached":0.1,"output":4,"over":200,`+
+		}, `{"name":"gpt","window":1,"assumed":true,"max_output":2,"price":{"input":1,"cached":0.1,"as":"m"},"tariff":{"input":1,"cached":0.1,"output":4,"over":200,`+
 			`"long":{"input":2,"cached":0.2,"output":8,"over":300,"long":{"input":0,"cached":0,"output":0}}},"native_tools":true,"mark_cache":true,"fallback_models":["m"]}`),
 		goldenOf("a/attempt1/turn2/tool1/meaning", Similarity{Embedder: "e", Messages: map[Hash]float64{"h": 0.5}, Problem: "p"},
 			`{"embedder":"e","similarity":{"h":0.5},"problem":"p"}`),

@@ -51,6 +51,13 @@ func (w *writer) outcome(e *Entry) {
 		w.usage(e.Usage)
 	}
 	w.optFloatAt("cost_usd", e.CostUSD)
+	if p := e.Pretend; p != nil {
+		w.key("pretend")
+		w.open()
+		w.str("model", p.Model)
+		w.float("usd", p.USD)
+		w.close()
+	}
 	w.optFloat("duration_ms", e.DurationMS)
 	w.optStr("request_hash", e.RequestHash)
 	if t := e.Tool; t != nil {
@@ -131,6 +138,7 @@ func (w *writer) selection(s *Selection) {
 	w.num("full_shared_size", s.FullSharedSize)
 	w.optFloatAt("sent_usd", s.SentUSD)
 	w.optFloatAt("full_usd", s.FullUSD)
+	w.optStr("price_as", s.PriceAs)
 	w.optNum("request_size", s.RequestSize)
 	w.optNum("limit", s.Limit)
 	w.optBool("delta", s.Delta)

@@ -61,7 +61,7 @@ func TestEntriesAreEncodedAsJSON(t *testing.T) {
 		sameAsJSON(t, &Entry{Data: json.RawMessage(data)})
 	}
 	for _, f := range []float64{0, math.Copysign(0, -1), 1, -1.5, 1e-6, 1e-7, 9.99e-7, 1e20, 1e21, 1e100, 5e-324, math.MaxFloat64, math.NaN(), math.Inf(1), math.Inf(-1)} {
-		sameAsJSON(t, &Entry{CostUSD: &f, DurationMS: f, Selection: &Selection{SentUSD: &f, FullUSD: &f}})
+		sameAsJSON(t, &Entry{CostUSD: &f, Pretend: &Pretend{"m", f}, DurationMS: f, Selection: &Selection{SentUSD: &f, FullUSD: &f, PriceAs: "m"}})
 	}
 	for _, at := range []time.Time{{}, time.Unix(0, 1000).UTC(), time.Unix(1e10, 0), time.Unix(1e15, 0), time.Unix(5, 0).In(time.FixedZone("", 3601))} {
 		sameAsJSON(t, &Entry{At: at})

@@ -52,6 +52,13 @@ func (u Usage) Add(v Usage) Usage {
 	}
 }
 
+// Pretend is what calls of a script would have cost if a model had answered them. Nothing was paid:
+// no cost has it.
+type Pretend struct {
+	Model string  `json:"model"` // whose prices they are
+	USD   float64 `json:"usd"`
+}
+
 // Failure is an error as it is recorded, without secrets.
 type Failure struct {
 	Kind    string `json:"kind"` // a closed set per node type, such as rate_limited, timeout, invalid_arguments
@@ -94,9 +101,11 @@ type Selection struct {
 	FullSharedSize int64 `json:"full_shared_size"`
 
 	// What the messages cost when the shared prefix is read from the cache, and what full history
-	// would have cost then. nil: the price is not known.
+	// would have cost then. nil: the price is not known. PriceAs names the model whose prices these
+	// are when nothing was paid, see [Pretend].
 	SentUSD *float64 `json:"sent_usd,omitempty"`
 	FullUSD *float64 `json:"full_usd,omitempty"`
+	PriceAs string   `json:"price_as,omitempty"`
 
 	// What the guard compared: tokens of the whole request, tool schemas included, and how many it
 	// may have. Zero: not known, or so far below the limit that nothing was counted.
@@ -132,6 +141,7 @@ type Entry struct {
 	Scripted    bool       `json:"scripted,omitempty"` // answered by a script, not by a model
 	Usage       *Usage     `json:"usage,omitempty"`
 	CostUSD     *float64   `json:"cost_usd,omitempty"`    // nil: unknown, which is not zero
+	Pretend     *Pretend   `json:"pretend,omitempty"`     // nil: the run has no pretend prices
 	DurationMS  float64    `json:"duration_ms,omitempty"` // wall time of the effect
 	RequestHash string     `json:"request_hash,omitempty"`
 	Tool        *ToolUse   `json:"tool,omitempty"`

@@ -55,7 +55,7 @@ func (r *recorder) warn(key echo.Key, message string) error {
 // end returns the entry of the end of a phase or of the run.
 func (r *recorder) end(key echo.Key, p echo.Payload, t effect.Totals, ms float64, err error) *echo.Entry {
 	e := r.entry(key, p)
-	e.Usage, e.DurationMS, e.Scripted, e.CostUSD = &t.Usage, ms, t.Scripted, t.Cost()
+	e.Usage, e.DurationMS, e.Scripted, e.CostUSD, e.Pretend = &t.Usage, ms, t.Scripted, t.Cost(), t.Pretend()
 	if err != nil {
 		_, reason := classify(err)
 		e.Error = &echo.Failure{Kind: string(reason), Message: err.Error()}

@@ -20,7 +20,8 @@ func newCostCommand(con *console) *cobra.Command {
 		Use:   "cost",
 		Short: "Show what runs have cost",
 		Long: `Sums up what model calls cost. A cost that is not known is shown as unknown and never counted as nothing.
-Calls that a script answered cost nothing and are counted apart. --since, --cascade, --session and --tag leave out
+Calls that a script answered cost nothing and are counted apart; what they would have cost (run --price-as) has a
+column of its own. --since, --cascade, --session and --tag leave out
 what does not fit all of them. The tags are those that a cascade file lists. With --by tag a session with several
 tags counts for each of them.`,
 		Example: "  windlass cost\n  windlass cost --by phase --since 7d\n  windlass cost --by day --json\n  windlass cost --by model --session last\n" +
@@ -79,6 +80,7 @@ func showCosts(ctx context.Context, con *console, arc *archive.Archive, by click
 			}
 		}
 		con.noteUnknown(unknown)
+		notePretend(con, rows, func(r clickhouse.CostRow) clickhouse.Pretend { return r.Pretend })
 		return nil
 	})
 }
@@ -96,4 +98,15 @@ func (con *console) costTable(by clickhouse.CostBy, rows []clickhouse.CostRow) e
 		return con.table(table)
 	}
 	return con.sessionTable(con.out, table, sessionIDs(rows, func(r clickhouse.CostRow) string { return r.SessionID }))
+}
+
+// notePretend says of a report at whose prices its pretended costs are.
+func notePretend[T any](con *console, rows []T, of func(T) clickhouse.Pretend) {
+	each := make([]clickhouse.Pretend, len(rows))
+	for i := range rows {
+		each[i] = of(rows[i])
+	}
+	if note := reports.PretendNote(each); note != "" {
+		fmt.Fprintln(con.err, note)
+	}
 }

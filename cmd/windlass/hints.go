@@ -37,6 +37,7 @@ func hintFor(err error) string {
 	var (
 		model  *app.NoModelError
 		phase  *app.UnknownPhaseError
+		prices *app.PriceAsError
 		resume *app.ResumeError
 		half   *app.HalfForkError
 		fork   *app.ForkPointError
@@ -49,6 +50,12 @@ func hintFor(err error) string {
 		return "windlass run " + model.File + " --model gpt-5-mini, or --offline to use the script beside the cascade"
 	case errors.As(err, &phase):
 		return "windlass validate " + phase.File
+	case errors.As(err, &prices) && prices.Online:
+		return "--offline with --price-as, or neither"
+	case errors.As(err, &prices) && prices.Known:
+		return "a price for it in windlass.json, or a model that has one: windlass models"
+	case errors.As(err, &prices):
+		return "windlass models"
 	case errors.As(err, new(*archive.AmbiguousError)):
 		return "one of these ids, or more of it"
 	case errors.As(err, new(*app.NoScriptError)):
@@ -93,6 +100,7 @@ func inFlags(err error) error {
 	var model *app.NoModelError
 	var phase *app.UnknownPhaseError
 	var fork *app.ForkPointError
+	var prices *app.PriceAsError
 	var several *archive.AmbiguousError
 	switch {
 	case errors.As(err, &several):
@@ -101,6 +109,8 @@ func inFlags(err error) error {
 		return fmt.Errorf("no model: %s names none, and neither --model, WINDLASS_MODEL nor windlass.json does", model.File)
 	case errors.As(err, &phase):
 		return fmt.Errorf("--model %q: the cascade has no phase %q", phase.Phase+"="+phase.Model, phase.Phase)
+	case errors.As(err, &prices):
+		return fmt.Errorf("--%s", strings.Replace(prices.Error(), "price as", "price-as", 1))
 	case errors.As(err, &fork) && fork.Err == nil:
 		return fmt.Errorf("--fork %d: session %s has %s", fork.Seq, fork.Parent, term.Plural(fork.Entries, "entry"))
 	}

@@ -41,6 +41,7 @@ func newRunCommand(con *console) *cobra.Command {
 Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 4 the provider failed;
 5 a budget was reached; 6 storage is not available; 130 interrupted.`,
 		Example: `  windlass run examples/cascades/minimal.json --offline
+  windlass run examples/cascades/log_triage.json --offline --price-as gpt-5
   windlass run triage.json --input service=checkout --input hours=3
   windlass run triage.json --input-file input.json --model gpt-5-mini --json
   windlass run fix.json --allow-commands --model fix=gpt-5
@@ -57,6 +58,7 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 	f.StringArrayVarP(&o.models, "model", "m", nil, "default `MODEL`, or PHASE=MODEL for one phase (repeatable)")
 	f.StringVar(&o.SessionID, "session", "", "the `ID` of the new session (default: a new one)")
 	f.BoolVar(&o.Offline, "offline", false, "answer from the script beside the cascade instead of a model")
+	f.StringVar(&o.PriceAs, "price-as", "", "with --offline: count what a script takes at the prices of this `MODEL`; nothing is paid")
 	o.flags(con, cmd, "print every entry of the record as a line of JSON, as it happens")
 	f.StringArrayVar(&o.Rights.Roots, "root", nil, "a `FOLDER` that file tools may use (repeatable; default: the working folder)")
 	f.StringArrayVar(&o.Rights.AllowEnv, "allow-env", nil, "an environment variable `NAME` that templates and tools may see (repeatable)")

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/handoff"
 	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/term"
@@ -121,6 +122,7 @@ func printSessions(con *console, list []archive.Listed) error {
 	if err := con.sessionTable(con.out, reports.Sessions(list), sessionIDs(list, func(l archive.Listed) string { return l.ID })); err != nil {
 		return err
 	}
+	notePretend(con, list, func(l archive.Listed) clickhouse.Pretend { return l.Pretend })
 	if b := archive.BacklogOf(list); b.Rows > 0 {
 		fmt.Fprintf(con.err, "Waiting for ClickHouse: %s\n", backlogText(b))
 	}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 
@@ -17,6 +18,10 @@ type Totals struct {
 	Usage        echo.Usage
 	CostUSD      float64 // of those whose cost is known
 	UnknownCosts int     // of both: the sum is too low when this is not 0
+
+	// PretendUSD is what those of a script would have cost at the prices of PriceAs, see [echo.Pretend].
+	PretendUSD float64
+	PriceAs    string
 }
 
 // Add adds a model_call entry; it ignores any other.
@@ -35,6 +40,9 @@ func (t *Totals) Add(e *echo.Entry) {
 	if e.Scripted {
 		t.Scripted++
 	}
+	if p := e.Pretend; p != nil {
+		t.PretendUSD, t.PriceAs = plusUSD(t.PretendUSD, p.USD), p.Model
+	}
 	if e.Usage != nil {
 		t.Usage = t.Usage.Add(*e.Usage)
 	}
@@ -51,6 +59,7 @@ func (t Totals) Plus(u Totals) Totals {
 		Calls: t.Calls + u.Calls, Embeddings: t.Embeddings + u.Embeddings, Failed: t.Failed + u.Failed,
 		Scripted: t.Scripted + u.Scripted, Usage: t.Usage.Add(u.Usage),
 		CostUSD: plusUSD(t.CostUSD, u.CostUSD), UnknownCosts: t.UnknownCosts + u.UnknownCosts,
+		PretendUSD: plusUSD(t.PretendUSD, u.PretendUSD), PriceAs: cmp.Or(t.PriceAs, u.PriceAs),
 	}
 }
 

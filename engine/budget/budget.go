@@ -36,7 +36,11 @@ func (l *Ledger) Answered(req *effect.ModelRequest, resp *effect.ModelResponse) 
 
 func (l *Ledger) estimate(req *effect.ModelRequest, sent Size, f effect.ModelFacts) Estimate {
 	model := l.models[req.Model]
-	return estimate(sent, expectAnswer(req, l.kinds[kindOf(req)], model, f.MaxOutput), f.Tariff, model)
+	e := estimate(sent, expectAnswer(req, l.kinds[kindOf(req)], model, f.MaxOutput), f.Tariff, model)
+	if f.Price != nil {
+		e.PriceAs = f.Price.As
+	}
+	return e
 }
 
 // Afford returns an [*Error] when the next call would exceed a limit. used is what the run's calls
@@ -47,14 +51,14 @@ func (l *Ledger) Afford(req *effect.ModelRequest, sent Size, f effect.ModelFacts
 }
 
 // overLimit compares a run and its next call with the limits. Background calls count as far as
-// their cost is known, as the run does not depend on them.
+// their cost is known, as the run does not depend on them. Pretend prices count as if they were paid.
 func overLimit(b cascade.Budget, used, background effect.Totals, elapsed *float64, next *Estimate) error {
 	if b.MaxUSD > 0 && used.UnknownCosts > 0 {
 		return &Error{Limit: LimitUSD, Max: b.MaxUSD, Cause: "the cost of " + quantity.Of(used.UnknownCosts, "call") + " is unknown"}
 	}
 	sum := used.Plus(background)
 	figures := []Error{
-		{Limit: LimitUSD, Max: b.MaxUSD, Used: sum.CostUSD},
+		{Limit: LimitUSD, Max: b.MaxUSD, Used: sum.CostUSD + sum.PretendUSD, PriceAs: next.PriceAs},
 		{Limit: LimitTokens, Max: float64(b.MaxTokens), Used: float64(sum.Usage.In + sum.Usage.Out)},
 	}
 	if elapsed != nil {

@@ -21,6 +21,8 @@ type Error struct {
 	Max   float64
 	Next  *Estimate // what the next call would take
 	Cause string    // instead of a comparison: why the limit cannot be kept
+
+	PriceAs string // LimitUSD: the model at whose prices nothing was paid; "": what was used was paid
 }
 
 func (e *Error) Error() string {
@@ -28,6 +30,9 @@ func (e *Error) Error() string {
 		return fmt.Sprintf("budget %s %s cannot be kept: %s", e.Limit, amount(e.Limit, e.Max), e.Cause)
 	}
 	figures := fmt.Sprintf("%s is %s, used %s", e.Limit, amount(e.Limit, e.Max), amount(e.Limit, e.Used))
+	if e.PriceAs != "" {
+		figures += " at prices of " + e.PriceAs + " (nothing was paid)"
+	}
 	switch {
 	case e.Next == nil:
 		return "budget reached: " + figures

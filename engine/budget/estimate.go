@@ -16,6 +16,8 @@ type Estimate struct {
 	Out    int64    // tokens of the answer
 	Basis  string   // where Out is from, as a person would say it
 	USD    *float64 // nil: what the model costs is not known
+
+	PriceAs string // the model whose prices are pretended; "": what a call costs is paid
 }
 
 // Tokens returns what counts against max_tokens.

@@ -32,7 +32,7 @@ func CallEntry(key echo.Key, req *ModelRequest, resp *ModelResponse, err error, 
 		e.Message, thought = echo.WithThought(resp.Message, nil), echo.Thought(resp.Message)
 	}
 	e.Provider, e.Scripted = resp.Provider, resp.Scripted
-	e.Usage, e.CostUSD = &resp.Usage, resp.CostUSD
+	e.Usage, e.CostUSD, e.Pretend = &resp.Usage, resp.CostUSD, resp.Pretend
 	e.Set(echo.ModelCall{
 		Model: resp.Model, FinishReason: resp.FinishReason, Retries: resp.Retries, RetryKinds: resp.RetryKinds, Ignored: resp.Ignored,
 		CacheWritten: resp.CacheWritten, Thought: thought,
@@ -79,7 +79,7 @@ func answerOf(e *echo.Entry, req *ModelRequest) (*ModelResponse, error) {
 	resp := &ModelResponse{
 		Message: echo.WithThought(e.Message, thought), Provider: e.Provider, Model: d.Model, Scripted: e.Scripted, CostUSD: e.CostUSD,
 		FinishReason: d.FinishReason, Retries: d.Retries, RetryKinds: d.RetryKinds, Ignored: d.Ignored,
-		CacheWritten: d.CacheWritten,
+		CacheWritten: d.CacheWritten, Pretend: e.Pretend,
 	}
 	if e.Usage != nil {
 		resp.Usage = *e.Usage

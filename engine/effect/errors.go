@@ -102,6 +102,7 @@ func compare(recorded, now *echo.Entry) error {
 		{"selection", recorded.Selection, now.Selection},
 		{"usage", recorded.Usage, now.Usage},
 		{"cost_usd", recorded.CostUSD, now.CostUSD},
+		{"pretend", recorded.Pretend, now.Pretend},
 		{"error", recorded.Error, now.Error},
 	} {
 		if a, b := MustJSON(f.a), MustJSON(f.b); !bytes.Equal(a, b) {

@@ -102,6 +102,7 @@ type ModelResponse struct {
 	Scripted     bool
 	Usage        echo.Usage
 	CostUSD      *float64              // nil: unknown
+	Pretend      *echo.Pretend         // of a script with prices of a model; else nil
 	FinishReason string                // stop, tool_calls, length, content_filter
 	Retries      int                   // requests that failed before this one
 	RetryKinds   []echo.ModelErrorKind // why each of them failed

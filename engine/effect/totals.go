@@ -1,6 +1,7 @@
 package effect
 
 import (
+	"cmp"
 	"errors"
 	"math"
 
@@ -14,6 +15,11 @@ type Totals struct {
 	CostUSD      float64    `json:"cost_usd"`      // of the calls whose cost is known
 	UnknownCosts int        `json:"unknown_costs"` // calls of unknown cost, which the sum lacks
 	Scripted     bool       `json:"scripted,omitempty"`
+
+	// Pretend is what the calls of a script would have cost, which is in no other sum; PriceAs names
+	// the model whose prices these are, "" for none.
+	PretendUSD float64 `json:"pretend_usd,omitempty"`
+	PriceAs    string  `json:"price_as,omitempty"`
 }
 
 // Cost returns the sum, or nil when the cost of a call is unknown.
@@ -23,6 +29,14 @@ func (t Totals) Cost() *float64 {
 	}
 	c := t.CostUSD
 	return &c
+}
+
+// Pretend returns what is recorded of pretend prices, nil when there are none.
+func (t Totals) Pretend() *echo.Pretend {
+	if t.PriceAs == "" {
+		return nil
+	}
+	return &echo.Pretend{Model: t.PriceAs, USD: t.PretendUSD}
 }
 
 // Count adds a call that has ended. A failed one counts only if its cost is unknown.
@@ -37,6 +51,9 @@ func (t *Totals) Count(r *ModelResponse, err error) {
 	t.Calls++
 	t.Usage = t.Usage.Add(r.Usage)
 	t.Scripted = t.Scripted || r.Scripted
+	if p := r.Pretend; p != nil {
+		t.PretendUSD, t.PriceAs = addCosts(t.PretendUSD, p.USD), p.Model
+	}
 	if r.CostUSD == nil {
 		t.UnknownCosts++
 		return
@@ -49,6 +66,7 @@ func (t Totals) Plus(u Totals) Totals {
 	return Totals{
 		Calls: t.Calls + u.Calls, Usage: t.Usage.Add(u.Usage), CostUSD: addCosts(t.CostUSD, u.CostUSD),
 		UnknownCosts: t.UnknownCosts + u.UnknownCosts, Scripted: t.Scripted || u.Scripted,
+		PretendUSD: addCosts(t.PretendUSD, u.PretendUSD), PriceAs: cmp.Or(t.PriceAs, u.PriceAs),
 	}
 }
 

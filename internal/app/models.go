@@ -63,6 +63,9 @@ func (o *opening) chooseModel() error {
 	if err := o.assignModels(); err != nil {
 		return err
 	}
+	if err := o.choosePrices(); err != nil {
+		return err
+	}
 	o.router = llm.NewRouter(o.config, environment.Getenv)
 	o.router.Know(o.run.secrets)
 	o.runner.Facts = o.router.Facts
@@ -72,7 +75,7 @@ func (o *opening) chooseModel() error {
 		o.runner.Model = o.options.Extensions.Model
 		return nil
 	case o.options.Offline:
-		o.runner.Facts = factsOffline(o.router)
+		o.runner.Facts = o.run.started.PriceAs.facts(factsOffline(o.router))
 		return o.chooseScript()
 	}
 	for _, model := range modelsInUse(o.run.cascade, o.run.started.Off, o.runner, o.config) {
@@ -141,6 +144,9 @@ func (o *opening) chooseScript() error {
 		return failure.New(failure.InvalidCascade, err, "docs/models.md describes scripts")
 	}
 	o.runner.Model, o.script = script.NewModel(plan), path
+	if p := o.run.started.PriceAs; p != nil {
+		o.runner.Model = pretending{o.runner.Model, *p}
+	}
 	return nil
 }
 

@@ -28,8 +28,9 @@ type Job struct {
 type RunOptions struct {
 	SessionID    string // "": a new one
 	Models       Models
-	Offline      bool // a script answers instead of a model, and nothing is fetched
-	NoClickHouse bool // the journal is all that is kept
+	Offline      bool   // a script answers instead of a model, and nothing is fetched
+	PriceAs      string // a model at whose prices the script is to be counted; "": it costs nothing. Only offline
+	NoClickHouse bool   // the journal is all that is kept
 	Rights       Rights
 	Limits       Limits
 	Extensions   Extensions

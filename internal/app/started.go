@@ -24,6 +24,7 @@ type Started struct {
 	Models       []string `json:"models,omitempty"` // MODEL for all phases, resolved, or PHASE=MODEL
 	Rights                // with absolute roots
 	Offline      bool     `json:"offline,omitempty"`
+	PriceAs      *PriceAs `json:"price_as,omitempty"` // nil: a script costs nothing
 	NoClickHouse bool     `json:"no_clickhouse,omitempty"`
 
 	// Off is what windlass.json had switched off of auto_context when the session began.
@@ -32,7 +33,11 @@ type Started struct {
 
 // options returns what a run with the same models and rights is started with.
 func (s *Started) options() RunOptions {
-	return RunOptions{Models: readModels(s.Models), Offline: s.Offline, NoClickHouse: s.NoClickHouse, Rights: s.Rights}
+	o := RunOptions{Models: readModels(s.Models), Offline: s.Offline, NoClickHouse: s.NoClickHouse, Rights: s.Rights}
+	if s.PriceAs != nil {
+		o.PriceAs = s.PriceAs.Model
+	}
+	return o
 }
 
 // Origin is what a session came from.
@@ -114,7 +119,7 @@ func (o *opening) newHeader() (journal.Header, error) {
 func (o *opening) newStarted() (Started, error) {
 	s := Started{
 		WorkDir: filepath.Join(o.dir, "work"), Rights: o.options.Rights, Offline: o.options.Offline, NoClickHouse: o.options.NoClickHouse,
-		Off: o.run.started.Off,
+		Off: o.run.started.Off, PriceAs: o.run.started.PriceAs,
 	}
 	var err error
 	if s.Dir, err = filepath.Abs(o.app.dir); err != nil {

@@ -87,6 +87,7 @@ func (a *Archive) Report(ctx context.Context, given string) (*Report, error) {
 				Calls: uint64(t.Calls), EmbeddingCalls: uint64(t.Embeddings), UnknownCostCalls: uint64(t.UnknownCosts),
 				FailedCalls: uint64(t.Failed), ScriptedCalls: uint64(t.Scripted),
 				Tokens: tokensOf(&t.Usage), TokensReasoning: t.Usage.Reasoning, CostUSD: p.CostUSD, DurationMS: durations[p.Visit],
+				Pretend: pretendOf(&t),
 			},
 		})
 	}

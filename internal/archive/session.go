@@ -94,8 +94,15 @@ func figuresOf(s *record.Sums) clickhouse.SessionFigures {
 	return clickhouse.SessionFigures{
 		Phases: uint64(s.Phases), Calls: uint64(t.Calls), EmbeddingCalls: uint64(t.Embeddings), ToolCalls: uint64(s.ToolCalls),
 		UnknownCostCalls: uint64(t.UnknownCosts), ScriptedCalls: uint64(t.Scripted), Tokens: tokensOf(&t.Usage), CostUSD: t.KnownUSD(),
-		Copied: copiedOf(&s.Copied),
+		Pretend: pretendOf(&t), Copied: copiedOf(&s.Copied),
 	}
+}
+
+func pretendOf(t *record.Totals) clickhouse.Pretend {
+	if t.PriceAs == "" {
+		return clickhouse.Pretend{}
+	}
+	return clickhouse.Pretend{PriceAs: t.PriceAs, PretendUSD: &t.PretendUSD}
 }
 
 func copiedOf(c *record.Copied) clickhouse.Copied {

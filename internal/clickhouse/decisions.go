@@ -52,7 +52,7 @@ func settingsOf(e *echo.Entry) phaseSettings {
 	if err != nil || start.Context == nil {
 		return s // without a model, or of another version
 	}
-	s.price = start.Context.Price
+	s.price = paidPrice(start.Context)
 	var policy struct {
 		Enabled bool   `json:"enabled"`
 		Advance string `json:"advance"`
@@ -62,6 +62,14 @@ func settingsOf(e *echo.Entry) phaseSettings {
 		s.strategy = policy.Advance
 	}
 	return s
+}
+
+// paidPrice is the price of what a phase is sent, unless it is pretended.
+func paidPrice(c *echo.PhaseContext) *echo.Price {
+	if c.Price != nil && c.Price.As != "" {
+		return nil
+	}
+	return c.Price
 }
 
 func (s *phaseSettings) decision(kind, strategy string) decision {

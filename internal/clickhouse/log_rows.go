@@ -17,6 +17,7 @@ type logRow struct {
 	tool      echo.ToolUse
 	hasUsage  bool
 	usage     echo.Usage
+	pretend   *float64 // what a call would have cost
 	sizes     sizes
 	failure   echo.Failure
 	selection []byte // as the journal has it
@@ -73,6 +74,7 @@ func callColumns() []column[logRow] {
 		{"tokens_reasoning", "Int64", func(r *logRow) any { return &r.usage.Reasoning }},
 		{"usage_estimated", "Bool", func(r *logRow) any { return &r.usage.Estimated }},
 		{"cost_usd", "Nullable(Float64)", func(r *logRow) any { return &r.entry.CostUSD }},
+		{"pretend_usd", "Nullable(Float64)", func(r *logRow) any { return &r.pretend }},
 		{"duration_ms", "Float64", func(r *logRow) any { return &r.entry.DurationMS }},
 		{"request_hash", "String", func(r *logRow) any { return &r.entry.RequestHash }},
 	}
@@ -96,6 +98,9 @@ func (r *logRow) set(x *row) {
 	}
 	if e.NodeType == echo.NodeInter && x.selected != nil {
 		r.sizes = x.selected.sizes
+	}
+	if p := e.Pretend; p != nil {
+		r.sizes.PriceAs, r.pretend = p.Model, &p.USD
 	}
 }
 
@@ -122,6 +127,9 @@ func (r *logRow) restore() (*echo.Entry, error) {
 	}
 	if r.hasUsage {
 		e.Usage = &r.usage
+	}
+	if r.pretend != nil {
+		e.Pretend = &echo.Pretend{Model: r.sizes.PriceAs, USD: *r.pretend}
 	}
 	// A tool's result that no call is recorded with names its tool in the message.
 	if e.NodeType == echo.NodeToolCall || r.message.role == "" && r.tool.Name != "" {
@@ -154,15 +162,21 @@ func (r *logRow) restore() (*echo.Entry, error) {
 	return &e, nil
 }
 
-// sizes are what both tables have of a selection, in tokens and in money.
+// sizes are what both tables have of a selection, in tokens and in money. Money at pretend prices is
+// in columns of its own.
 type sizes struct {
 	echo.Selection
 
-	messages, masked int64
+	messages, masked         int64
+	pretendSent, pretendFull *float64
 }
 
 func sizesOf(s *echo.Selection) sizes {
-	return sizes{Selection: *s, messages: int64(s.MessageCount), masked: int64(s.MaskedCount)}
+	out := sizes{Selection: *s, messages: int64(s.MessageCount), masked: int64(s.MaskedCount)}
+	if s.PriceAs != "" {
+		out.pretendSent, out.pretendFull, out.SentUSD, out.FullUSD = s.SentUSD, s.FullUSD, nil, nil
+	}
+	return out
 }
 
 func sizeColumns() []column[sizes] {
@@ -176,6 +190,9 @@ func sizeColumns() []column[sizes] {
 		{"full_shared_size", "Int64", func(s *sizes) any { return &s.FullSharedSize }},
 		{"sent_usd", "Nullable(Float64)", func(s *sizes) any { return &s.SentUSD }},
 		{"full_usd", "Nullable(Float64)", func(s *sizes) any { return &s.FullUSD }},
+		{"price_as", few, func(s *sizes) any { return &s.PriceAs }},
+		{"pretend_sent_usd", "Nullable(Float64)", func(s *sizes) any { return &s.pretendSent }},
+		{"pretend_full_usd", "Nullable(Float64)", func(s *sizes) any { return &s.pretendFull }},
 		{"request_size", "Int64", func(s *sizes) any { return &s.RequestSize }},
 		{"request_limit", "Int64", func(s *sizes) any { return &s.Limit }},
 	}

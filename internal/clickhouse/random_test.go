@@ -80,6 +80,7 @@ func randomEntry(r *rand.Rand, session string, seq uint64) *echo.Entry {
 	})
 	maybe(func() { c := r.NormFloat64(); e.CostUSD = &c })
 	maybe(func() { zero := 0.0; e.CostUSD = &zero })
+	maybe(func() { e.Pretend = &echo.Pretend{Model: "m", USD: r.NormFloat64()} })
 	maybe(func() {
 		e.Tool = &echo.ToolUse{Name: randomText(r), CallID: randomText(r), Arguments: randomText(r)}
 		if e.Message != nil { // the message answers the call
@@ -152,6 +153,7 @@ func (v *randomVisit) selection(r *rand.Rand, e *echo.Entry) storedSelection {
 	if r.IntN(2) == 0 {
 		sent, full := r.Float64(), 0.0
 		sel.SentUSD, sel.FullUSD = &sent, &full
+		sel.PriceAs = []string{"", "m"}[r.IntN(2)]
 	}
 	for _, i := range changed {
 		s := v.sent[i]
@@ -182,6 +184,9 @@ func (v *randomVisit) row(e *echo.Entry) storedSelection {
 		MessageCount: int64(sel.MessageCount), MaskedCount: int64(sel.MaskedCount), SharedSize: sel.SharedSize,
 		FullSharedSize: sel.FullSharedSize, SentUSD: sel.SentUSD, FullUSD: sel.FullUSD, RequestSize: sel.RequestSize, RequestLimit: sel.Limit,
 		SelectionType: "intra_phase", AnchorHashes: []string{}, SelectedHashes: []string{},
+	}
+	if s.PriceAs = sel.PriceAs; s.PriceAs != "" {
+		s.PretendSentUSD, s.PretendFullUSD, s.SentUSD, s.FullUSD = sel.SentUSD, sel.FullUSD, nil, nil
 	}
 	if v.name == talking {
 		s.Dialect, s.Strategy = "prompted", "full"

@@ -42,6 +42,13 @@ type Usage struct {
 	TokensReasoning int64    `json:"tokens_reasoning" ch:"tokens_reasoning"`
 	CostUSD         *float64 `json:"cost_usd" ch:"cost_usd"` // nil when there are calls and no cost is known
 	DurationMS      float64  `json:"duration_ms" ch:"duration_ms"`
+	Pretend
+}
+
+// Pretend is what the calls of scripts would have cost, which is in no cost: nothing was paid.
+type Pretend struct {
+	PriceAs    string   `json:"price_as,omitempty" ch:"price_as"`       // the models whose prices these are; "": none
+	PretendUSD *float64 `json:"pretend_usd,omitempty" ch:"pretend_usd"` // nil: no call has a pretend price
 }
 
 // CostRow is one line of a cost report. Of the names only those that the report is by are set.
@@ -63,8 +70,8 @@ func reportColumns[T any]() string {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[T]()) {
 		switch name := f.Tag.Get("ch"); name {
 		case "":
-		case "cost_usd":
-			columns = append(columns, "round(cost_usd, 12) AS cost_usd")
+		case "cost_usd", "pretend_usd":
+			columns = append(columns, "round("+name+", 12) AS "+name)
 		default:
 			columns = append(columns, name)
 		}
@@ -117,6 +124,7 @@ type SessionFigures struct {
 	ScriptedCalls    uint64 `json:"scripted_calls" ch:"scripted_calls"`
 	Tokens
 	CostUSD *float64 `json:"cost_usd" ch:"cost_usd"` // nil when there are calls and no cost is known
+	Pretend
 	Copied
 }
 

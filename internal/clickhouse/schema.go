@@ -19,8 +19,8 @@ import (
 // may gain columns, and loses none without a new version of the tables. Comments of columns come with
 // either, and have no version: what they say may lag behind docs/sql.md.
 const (
-	schemaVersion = 9
-	viewsVersion  = 3
+	schemaVersion = 10
+	viewsVersion  = 4
 
 	oldestSchema = 8 // whose tables can be brought up to date: those before have entries of journals before version 3
 )

@@ -12,7 +12,12 @@ The statements as they run are in testdata/ddl_server.golden and testdata/ddl_cl
        sum(c.tokens_out) AS tokens_out,
        sum(c.tokens_reasoning) AS tokens_reasoning,
        round(sumOrNull(c.cost_usd), 12) AS cost_usd,
+       {{template "pretend"}},
        sum(c.duration_ms) AS duration_ms{{end -}}
+
+{{/* What the calls of scripts would have cost, and at the prices of which models: nothing was paid, and no cost has it. */ -}}
+{{define "pretend"}}arrayStringConcat(arraySort(groupUniqArrayIf(c.price_as, c.price_as != '')), ', ') AS price_as,
+       round(sumOrNull(c.pretend_usd), 12) AS pretend_usd{{end -}}
 
 {{define "savings"}}countIf(c.sent) AS calls,
        countIf(c.sent AND c.saved_usd IS NULL) AS unpriced_calls,
@@ -22,6 +27,10 @@ The statements as they run are in testdata/ddl_server.golden and testdata/ddl_cl
        if(calls = 0, 0, round(sumOrNullIf(c.full_usd, c.saved_usd IS NOT NULL), 12)) AS full_usd,
        if(calls = 0, 0, round(sumOrNullIf(c.sent_usd, c.saved_usd IS NOT NULL), 12)) AS sent_usd,
        if(calls = 0, 0, round(sumOrNull(c.saved_usd), 12)) AS saved_usd,
+       arrayStringConcat(arraySort(groupUniqArrayIf(c.price_as, c.price_as != '')), ', ') AS price_as,
+       round(sumOrNull(c.pretend_full_usd), 12) AS pretend_full_usd,
+       round(sumOrNull(c.pretend_sent_usd), 12) AS pretend_sent_usd,
+       round(sumOrNull(c.pretend_full_usd - c.pretend_sent_usd), 12) AS pretend_saved_usd,
        countIf(NOT c.sent) AS guard_calls,
        if(guard_calls = 0, 0, round(sumOrNullIf(c.cost_usd, NOT c.sent), 12)) AS guard_usd,
        if(calls = 0, 0, round(sumOrNullIf(c.cost_usd, c.sent), 12)) AS cost_usd,
@@ -50,14 +59,14 @@ The statements as they run are in testdata/ddl_server.golden and testdata/ddl_cl
 have no selection: summaries and exact counts. Selections between phases are neither: their sent is NULL. */ -}}
 {{define "savingsRows"}}(
     SELECT session_id, cascade_id, phase_name, model, true AS sent, full_history_size, context_size, tokens_saved, shared_size,
-           full_usd, sent_usd, saved_usd, counted, tokens_in, tokens_cached, cost_usd,
+           full_usd, sent_usd, saved_usd, price_as, pretend_full_usd, pretend_sent_usd, counted, tokens_in, tokens_cached, cost_usd,
            0 AS selection_full, 0 AS selection_sent, 0 AS selection_saved, NULL AS selection_usd
     FROM {{table "context_calls"}} WHERE answered AND NOT copied
     UNION ALL
-    SELECT session_id, cascade_id, phase_name, model, false, 0, 0, 0, 0, NULL, NULL, NULL, false, 0, 0, cost_usd, 0, 0, 0, NULL
+    SELECT session_id, cascade_id, phase_name, model, false, 0, 0, 0, 0, NULL, NULL, NULL, '', NULL, NULL, false, 0, 0, cost_usd, 0, 0, 0, NULL
     FROM {{table "model_calls"}} WHERE effect IN ('compact', 'recount') AND NOT copied
     UNION ALL
-    SELECT session_id, cascade_id, phase_name, model, NULL, 0, 0, 0, 0, NULL, NULL, NULL, false, 0, 0, NULL,
+    SELECT session_id, cascade_id, phase_name, model, NULL, 0, 0, 0, 0, NULL, NULL, NULL, '', NULL, NULL, false, 0, 0, NULL,
            full_tokens, sent_tokens, saved_tokens, saved_usd
     FROM {{table "phase_selections"}} WHERE calls > 0
 ){{end -}}
@@ -134,11 +143,12 @@ CREATE OR REPLACE VIEW {{table "logs"}}{{onCluster}} AS
 SELECT * EXCEPT (selection_json), content_text FROM {{table "unified_logs"}} FINAL;
 
 -- One row per model call and per request for embeddings, whose effect is 'embed'. cost_usd is NULL when the cost is unknown.
+-- What a script answered cost nothing: pretend_usd is what it would have cost at the prices of price_as, see windlass run --price-as.
 -- Requests that failed before the call was answered or given up are in retries and retry_kinds. What a fork has copied was
 -- paid for in the session that it comes from, which has the same call: a sum over sessions is one WHERE NOT copied.
 CREATE OR REPLACE VIEW {{table "model_calls"}}{{onCluster}} AS
 SELECT session_id, seq, at, {{place}}, effect, effect_number, effect_name, model, provider, scripted,
-       has_usage, tokens_in, tokens_cached, tokens_out, tokens_reasoning, usage_estimated, cost_usd, duration_ms,
+       has_usage, tokens_in, tokens_cached, tokens_out, tokens_reasoning, usage_estimated, cost_usd, price_as, pretend_usd, duration_ms,
        request_hash, content_hash, content_text, tool_calls_json, error_kind, error,
        JSONExtractUInt(data_json, 'retries') AS retries,
        JSONExtract(data_json, 'retry_kinds', 'Array(String)') AS retry_kinds, {{template "copied"}}
@@ -204,7 +214,8 @@ SELECT s.session_id AS session_id, s.seq AS seq, s.at AS at, {{placeOf "s"}},
        s.full_history_size AS full_history_size, s.context_size AS context_size, s.tokens_saved AS tokens_saved,
        s.message_count AS message_count, s.masked_count AS masked_count, s.shared_size AS shared_size,
        s.full_shared_size AS full_shared_size, s.full_usd AS full_usd, s.sent_usd AS sent_usd,
-       s.full_usd - s.sent_usd AS saved_usd, s.request_size AS request_size, s.request_limit AS request_limit,
+       s.full_usd - s.sent_usd AS saved_usd, s.price_as AS price_as, s.pretend_full_usd AS pretend_full_usd,
+       s.pretend_sent_usd AS pretend_sent_usd, s.request_size AS request_size, s.request_limit AS request_limit,
        c.key != '' AND c.error_kind = '' AS answered, c.has_usage AND NOT c.usage_estimated AS counted,
        c.tokens_in AS tokens_in, c.tokens_cached AS tokens_cached, c.cost_usd AS cost_usd, toBool(c.copied) AS copied
 FROM {{table "context_selections"}} AS s
@@ -328,6 +339,8 @@ SELECT l.session_id AS session_id,
        sumIf(l.tokens_cached, l.is_call AND NOT l.copied) AS tokens_cached,
        sumIf(l.tokens_out, l.is_call AND NOT l.copied) AS tokens_out,
        if(calls + embedding_calls = 0, 0, round(sumOrNullIf(l.cost_usd, l.is_call AND NOT l.copied), 12)) AS cost_usd,
+       anyIf(l.price_as, l.is_call AND l.price_as != '') AS price_as,
+       round(sumOrNullIf(l.pretend_usd, l.is_call AND NOT l.copied), 12) AS pretend_usd,
        ifNull(any(l.forked_from), '') AS forked_from,
        argMinIf(l.tags, l.seq, l.node_type = 'run_start') AS tags,
        countIf(l.is_call AND l.copied) AS copied_calls,
@@ -336,7 +349,7 @@ SELECT l.session_id AS session_id,
 FROM
 (
     SELECT session_id, cascade_id, seq, at, node_type, key, effect, error, data_json, scripted, tokens_in, tokens_cached, tokens_out, cost_usd,
-           node_type = 'model_call' AS is_call, {{template "tags"}} AS tags, f.forked_from AS forked_from, {{template "copied"}}
+           price_as, pretend_usd, node_type = 'model_call' AS is_call, {{template "tags"}} AS tags, f.forked_from AS forked_from, {{template "copied"}}
     FROM {{table "unified_logs"}} AS l FINAL {{template "joinForks"}}
 ) AS l
 GROUP BY l.session_id;

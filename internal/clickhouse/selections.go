@@ -116,7 +116,7 @@ func (rec *recorder) settingsFor(e *echo.Entry) phaseSettings {
 	}
 	if f := record.FallbackOf(e); f != nil {
 		s := rec.settings[visit]
-		s.model, s.price = f.To, f.Context.Price
+		s.model, s.price = f.To, paidPrice(f.Context)
 		rec.settings[visit] = s
 	}
 	s := rec.settings[visit]

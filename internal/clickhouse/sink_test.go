@@ -51,6 +51,7 @@ type stored struct {
 	TokensReasoning int64    `ch:"tokens_reasoning"`
 	UsageEstimated  bool     `ch:"usage_estimated"`
 	CostUSD         *float64 `ch:"cost_usd"`
+	PretendUSD      *float64 `ch:"pretend_usd"`
 	DurationMS      float64  `ch:"duration_ms"`
 	RequestHash     string   `ch:"request_hash"`
 	FullHistorySize int64    `ch:"full_history_size"`
@@ -62,6 +63,9 @@ type stored struct {
 	FullSharedSize  int64    `ch:"full_shared_size"`
 	SentUSD         *float64 `ch:"sent_usd"`
 	FullUSD         *float64 `ch:"full_usd"`
+	PriceAs         string   `ch:"price_as"`
+	PretendSentUSD  *float64 `ch:"pretend_sent_usd"`
+	PretendFullUSD  *float64 `ch:"pretend_full_usd"`
 	RequestSize     int64    `ch:"request_size"`
 	RequestLimit    int64    `ch:"request_limit"`
 	ErrorKind       string   `ch:"error_kind"`
@@ -118,6 +122,9 @@ type storedSelection struct {
 	FullSharedSize  int64    `ch:"full_shared_size"`
 	SentUSD         *float64 `ch:"sent_usd"`
 	FullUSD         *float64 `ch:"full_usd"`
+	PriceAs         string   `ch:"price_as"`
+	PretendSentUSD  *float64 `ch:"pretend_sent_usd"`
+	PretendFullUSD  *float64 `ch:"pretend_full_usd"`
 	RequestSize     int64    `ch:"request_size"`
 	RequestLimit    int64    `ch:"request_limit"`
 	SelectionType   string   `ch:"selection_type"`
@@ -164,6 +171,12 @@ func expect(e *echo.Entry) stored {
 		s.MessageCount, s.MaskedCount = int64(sel.MessageCount), int64(sel.MaskedCount)
 		s.SharedSize, s.FullSharedSize, s.SentUSD, s.FullUSD = sel.SharedSize, sel.FullSharedSize, sel.SentUSD, sel.FullUSD
 		s.RequestSize, s.RequestLimit = sel.RequestSize, sel.Limit
+		if s.PriceAs = sel.PriceAs; s.PriceAs != "" {
+			s.PretendSentUSD, s.PretendFullUSD, s.SentUSD, s.FullUSD = sel.SentUSD, sel.FullUSD, nil, nil
+		}
+	}
+	if p := e.Pretend; p != nil {
+		s.PriceAs, s.PretendUSD = p.Model, &p.USD
 	}
 	return s
 }

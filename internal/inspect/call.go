@@ -29,7 +29,8 @@ type Call struct {
 	FullSharedSize  int64    `json:"full_shared_size"`
 	FullUSD         *float64 `json:"full_usd"` // null: the price is unknown
 	SentUSD         *float64 `json:"sent_usd"`
-	RequestSize     int64    `json:"request_size"` // in tokens of the model; 0: not counted
+	PriceAs         string   `json:"price_as,omitempty"` // the model at whose prices both are; "": the call's own
+	RequestSize     int64    `json:"request_size"`       // in tokens of the model; 0: not counted
 	RequestLimit    int64    `json:"request_limit"`
 
 	Forms map[autocontext.Form]FormSum `json:"forms"`
@@ -41,7 +42,8 @@ type Call struct {
 	Counted      bool     `json:"counted"`         // the tokens below are the provider's count
 	TokensIn     int64    `json:"tokens_in"`
 	TokensCached int64    `json:"tokens_cached"`
-	CostUSD      *float64 `json:"cost_usd"` // answer included; null: unknown
+	CostUSD      *float64 `json:"cost_usd"`              // answer included; null: unknown
+	PretendUSD   *float64 `json:"pretend_usd,omitempty"` // what it would have cost at the prices of PriceAs
 }
 
 // FormSum adds up the messages of a history that are sent in one form.
@@ -70,7 +72,7 @@ func newCall(n int, req *record.Request, answer *echo.Entry) Call {
 		Number: n, Key: req.Key(), At: e.At, Visit: e.Key.VisitKey(), Phase: e.Phase, Attempt: e.Attempt, Turn: e.Turn, Model: e.Model,
 		Dialect: req.Dialect.String(), FullHistorySize: s.FullHistorySize, ContextSize: s.ContextSize, TokensSaved: s.TokensSaved,
 		MessageCount: s.MessageCount, MaskedCount: s.MaskedCount, SharedSize: s.SharedSize, FullSharedSize: s.FullSharedSize,
-		FullUSD: s.FullUSD, SentUSD: s.SentUSD, RequestSize: s.RequestSize, RequestLimit: s.Limit,
+		FullUSD: s.FullUSD, SentUSD: s.SentUSD, PriceAs: s.PriceAs, RequestSize: s.RequestSize, RequestLimit: s.Limit,
 		Forms: map[autocontext.Form]FormSum{},
 	}
 	for _, sent := range req.Sent {
@@ -88,6 +90,9 @@ func newCall(n int, req *record.Request, answer *echo.Entry) Call {
 // answered takes over what came of the call.
 func (c *Call) answered(answer *echo.Entry) {
 	c.CostUSD, c.Answered, c.Scripted = answer.CostUSD, answer.Error == nil, answer.Scripted
+	if p := answer.Pretend; p != nil {
+		c.PretendUSD = &p.USD
+	}
 	if answer.Error != nil {
 		c.Error = answer.Error.Kind
 	}

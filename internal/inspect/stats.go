@@ -26,6 +26,10 @@ type Sums struct {
 	CostUSD  *float64 `json:"cost_usd"`       // of the calls, answers included
 	Unknown  int      `json:"unknown_cost_calls"`
 
+	// PriceAs names the model at whose prices the money above is, but for CostUSD: a script answered.
+	PriceAs    string   `json:"price_as,omitempty"`
+	PretendUSD *float64 `json:"pretend_usd,omitempty"` // what the calls would have cost, answers included
+
 	CachedEstimated *float64 `json:"cached_estimated"` // share that was equal to the call before, from 0 to 1
 	CachedReported  *float64 `json:"cached_reported"`  // share that providers say they read from their cache
 
@@ -120,6 +124,10 @@ func (t *Sums) add(c *Call) {
 		addUSD(&t.FullUSD, *c.FullUSD)
 		addUSD(&t.SentUSD, *c.SentUSD)
 		addUSD(&t.SavedUSD, *c.FullUSD-*c.SentUSD)
+	}
+	if c.PretendUSD != nil {
+		t.PriceAs = c.PriceAs
+		addUSD(&t.PretendUSD, *c.PretendUSD)
 	}
 	if c.CostUSD == nil {
 		t.Unknown++

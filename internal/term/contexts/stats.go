@@ -41,6 +41,9 @@ func (p *printer) sums(id string, t *inspect.Sums) {
 	if t.Calls > 0 {
 		p.fact("cost", "%s, answers included", term.Cost(t.CostUSD, uint64(t.Calls), uint64(t.Unknown)))
 	}
+	if t.PretendUSD != nil {
+		p.fact("pretend", "%s at prices of %s, answers included; nothing was paid, and the money above is pretended, too", term.USD(*t.PretendUSD), t.PriceAs)
+	}
 	p.fact("prefix", "%s of what was sent was equal to the call before; providers read %s from their caches",
 		formatShare(t.CachedEstimated), formatShare(t.CachedReported))
 	if s := t.Reread; s.MaskedResults+s.Recalls+s.Rereads > 0 {

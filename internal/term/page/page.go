@@ -103,6 +103,9 @@ func (p *printer) facts(s *Session) {
 	}
 	p.fact("calls", took)
 	p.fact("cost", term.Cost(s.CostUSD, s.SessionFigures.Calls+s.EmbeddingCalls, s.UnknownCostCalls)+scripted(s.ScriptedCalls))
+	if s.PretendUSD != nil {
+		p.fact("pretend", fmt.Sprintf("%s at prices of %s; nothing was paid", term.USD(*s.PretendUSD), term.OneLine(s.PriceAs)))
+	}
 	if s.ForkedFrom != "" {
 		p.fact("copied", fmt.Sprintf("from %s: %s, not counted", s.ForkedFrom, copied(&s.Copied)))
 	}

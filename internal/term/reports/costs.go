@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
@@ -15,15 +16,51 @@ import (
 func Costs(by clickhouse.CostBy, rows []clickhouse.CostRow) *term.Table {
 	names := costNames[by]
 	embeds := slices.ContainsFunc(rows, func(r clickhouse.CostRow) bool { return r.EmbeddingCalls > 0 })
-	t := term.NewTable(slices.Concat(names.heads, usageHeads(embeds))...)
+	pretends := slices.ContainsFunc(rows, func(r clickhouse.CostRow) bool { return r.PretendUSD != nil })
+	heads := slices.Concat(names.heads, usageHeads(embeds))
+	if pretends {
+		heads = append(heads, pretendHead)
+	}
+	t := term.NewTable(heads...)
 	for _, r := range rows {
-		t.Add(append(names.cells(r), usageCells(r.Usage, embeds)...)...)
+		cells := append(names.cells(r), usageCells(r.Usage, embeds)...)
+		if pretends {
+			cells = append(cells, pretendCell(r.Pretend))
+		}
+		t.Add(cells...)
 	}
 	return t.Key(names.heads...).Drop("time", "scripted", "failed", "embeddings", "cached", "tokens out", "calls", "tokens in")
 }
 
 // embeddingsHead is that of the requests for embeddings, which few reports have.
 const embeddingsHead = ">embeddings"
+
+// pretendHead is that of what the calls of scripts would have cost, which few reports have.
+const pretendHead = ">pretend"
+
+func pretendCell(p clickhouse.Pretend) string {
+	if p.PretendUSD == nil {
+		return ""
+	}
+	return term.USD(*p.PretendUSD)
+}
+
+// PretendNote says at whose prices the column of pretended costs is; "" without one.
+func PretendNote(each []clickhouse.Pretend) string {
+	var models []string
+	for _, p := range each {
+		for m := range strings.SplitSeq(p.PriceAs, ", ") {
+			if m != "" && !slices.Contains(models, m) {
+				models = append(models, m)
+			}
+		}
+	}
+	if len(models) == 0 {
+		return ""
+	}
+	slices.Sort(models)
+	return "pretend: at prices of " + term.OneLine(strings.Join(models, ", ")) + "; nothing was paid, and no cost has it."
+}
 
 // usageHeads are those of the columns that every report has.
 func usageHeads(embeds bool) []string {

@@ -21,6 +21,10 @@ func Sessions(list []archive.Listed) *term.Table {
 		heads = append(heads, embeddingsHead)
 	}
 	heads = append(heads, ">tokens in", ">cached", ">tokens out", ">cost")
+	pretends := slices.ContainsFunc(list, func(s archive.Listed) bool { return s.PretendUSD != nil })
+	if pretends {
+		heads = append(heads, pretendHead)
+	}
 	anyWaits := slices.ContainsFunc(list, func(s archive.Listed) bool { return s.Pending > 0 })
 	if anyWaits {
 		heads = append(heads, ">waiting")
@@ -30,6 +34,9 @@ func Sessions(list []archive.Listed) *term.Table {
 	for _, s := range list {
 		started = append(started, formatMinute(s.StartedAt))
 		cells := sessionCells(&s, anyEmbeds)
+		if pretends {
+			cells = append(cells, pretendCell(s.Pretend))
+		}
 		if anyWaits && s.Pending > 0 {
 			cells = append(cells, term.Count(int64(s.Pending)))
 		} else if anyWaits {

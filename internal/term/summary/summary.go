@@ -44,6 +44,9 @@ func (r Run) WriteText(w io.Writer) {
 	fmt.Fprintln(w)
 	line(w, "%s in %s: %s, %s  %s%s", cmp.Or(statusWords[r.Result.Status], "Failed"), term.Millis(r.Result.DurationMS),
 		term.Plural(len(r.Result.Phases), "phase"), quantity.Requests(r.Totals.Calls, r.Totals.Embeddings), paid(r.Totals), scripted)
+	if as := r.Totals.PriceAs; as != "" {
+		fmt.Fprintf(w, "At prices of %s: %s (nothing was paid)\n", term.OneLine(as), term.USD(r.Totals.PretendUSD))
+	}
 	if r.Cards.Requests() > 0 {
 		line(w, "Cards: %s of it, %s", quantity.Requests(r.Cards.Calls, r.Cards.Embeddings), paid(r.Cards))
 	}
@@ -121,12 +124,14 @@ type totalsJSON struct {
 	CostUSD      *float64   `json:"cost_usd"`      // of the calls whose cost is known; null: there are only others
 	UnknownCosts int        `json:"unknown_costs"` // calls that the sum lacks
 	Scripted     bool       `json:"scripted,omitempty"`
+	PretendUSD   float64    `json:"pretend_usd,omitempty"` // at the prices of PriceAs; nothing was paid
+	PriceAs      string     `json:"price_as,omitempty"`
 }
 
 func totalsOf(t record.Totals) totalsJSON {
 	return totalsJSON{
 		Calls: t.Calls, Embeddings: t.Embeddings, Failed: t.Failed, Usage: t.Usage, CostUSD: t.KnownUSD(), UnknownCosts: t.UnknownCosts,
-		Scripted: t.Scripted > 0,
+		Scripted: t.Scripted > 0, PretendUSD: t.PretendUSD, PriceAs: t.PriceAs,
 	}
 }
 
