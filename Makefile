@@ -66,6 +66,10 @@ cross: ## build for every platform, without cgo
 packaging: ## install windlass in every way that can be tried here, and make its archives twice; EVERY=1: of every platform
 	cd e2e && go test -count=1 -timeout 60m ./packaging $(if $(EVERY),-args -every)
 
+.PHONY: recordings
+recordings: ## type the commands of docs/recordings.md into tmux, and compare what it shows; FLAGS=-update writes the recordings
+	cd e2e && go test -count=1 -timeout 20m ./recordings $(if $(FLAGS),-args $(FLAGS))
+
 .PHONY: tidy-check
 tidy-check: ## fail when go.mod or go.sum are not tidy
 	@for m in $(MODULES); do (cd $$m && go mod tidy -diff) || exit 1; done

@@ -74,6 +74,7 @@ func TestArchives(t *testing.T) {
 			program := filepath.Join(t.TempDir(), "windlass")
 			check(t, os.WriteFile(program, []byte(files["windlass"]), 0o755))
 			requireWorks(t, program, version, commit)
+			requireFormulaInstalls(t, files)
 		}
 	}
 	if *every {
