@@ -66,19 +66,12 @@ func (d *draft) take(it echo.Item) {
 	d.groups.add(d, i)
 	switch n := &d.nodes[i]; { // full history would have had it so, too
 	case n.isForeign() && d.settings.NameText:
-		d.resize(n, isolated(n.msg))
+		d.resize(n, Tokens(d.render.message(isolated(n.msg))))
 	case n.as != nil:
 		n.own = n.as.in(n.msg)
-		d.resize(n, n.own)
+		d.resize(n, Tokens(d.render.message(n.own)))
 	}
 	d.same.link(d, i)
-}
-
-// resize has a message count as what it is always sent as.
-func (d *draft) resize(n *node, as *echo.Message) {
-	size := Tokens(d.render.message(as))
-	d.full += size - n.size
-	n.size = size
 }
 
 // repeats has the index of the newest tool result with a content, of those that are sent.

@@ -34,6 +34,12 @@ func (h *history) add(it echo.Item, size int64) {
 	h.nodes = append(h.nodes, n)
 }
 
+// resize has a message count with the tokens that it always has when it is sent.
+func (h *history) resize(n *node, size int64) {
+	h.full += size - n.size
+	n.size = size
+}
+
 func (h *history) resultsBefore(turn int) int {
 	switch {
 	case turn < 1:

@@ -27,17 +27,21 @@ type node struct {
 	kept    bool
 	size    int64 // tokens of the message as it is
 
-	as     renamed         // ids of calls that are sent as others
-	own    *echo.Message   // the message with these; nil: it is sent with its own
-	orphan bool            // a tool result without its call: never sent
-	after  []*echo.Message // results that its group lacks, after the last message of the group
-
 	was  made  // what the call before was sent for it
 	cur  made  // what is sent for it
 	next made  // what would be sent for it if the frontier moved to the coming turn
 	gain int64 // tokens that this would save
 
 	foundOut
+	grouped
+}
+
+// grouped is what follows for a message from the calls and results it stands among.
+type grouped struct {
+	as     renamed         // ids of calls that are sent as others
+	own    *echo.Message   // the message with these; nil: it is sent with its own
+	orphan bool            // a tool result without its call: never sent
+	after  []*echo.Message // results that its group lacks, after the last message of the group
 }
 
 // foundOut is what was found out of a tool result.
