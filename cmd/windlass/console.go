@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +23,6 @@ import (
 	"github.com/windlass-run/windlass/internal/term/contexts"
 	"github.com/windlass-run/windlass/internal/term/fetching"
 	"github.com/windlass-run/windlass/internal/term/pager"
-	"github.com/windlass-run/windlass/internal/term/plot"
 )
 
 // console is what a command works with. Results go to out; progress, logs and errors go to err.
@@ -141,12 +139,6 @@ func (con *console) room(to io.Writer) term.Room {
 		room.Width = 0
 	}
 	return room
-}
-
-// canvas is where standard output shows charts.
-func (con *console) canvas() plot.Canvas {
-	const piped = 80
-	return plot.Canvas{Width: cmp.Or(term.Width(con.out), piped), ASCII: !term.IsUTF8(environment.Getenv)}
 }
 
 // contexts returns what standard output can show of the calls of a session.

@@ -85,7 +85,13 @@ func runSimulation(ctx context.Context, con *console, args []string, o simulateO
 		return conversationsError(err)
 	}
 	sim := &simulate.Simulation{Policies: simulate.WithHindsight(named), Prices: prices, Keep: o.dump != "", Series: o.plot}
-	report, err := replayAll(ctx, con, sim, all, len(named), o)
+	files := &simulate.Files{Named: len(named), Policies: len(sim.Policies)}
+	if err := files.Create(o.svg, o.calls, o.dump); err != nil {
+		return outputError(err)
+	}
+	progress := term.NewCounter(term.NewLine(con.err), "conversations", len(all))
+	report, err := sim.Replay(ctx, all, files, progress.Step)
+	progress.Clear()
 	if ctx.Err() != nil {
 		return withExit(exitInterrupted, errInterrupted, "")
 	}
@@ -96,54 +102,16 @@ func runSimulation(ctx context.Context, con *console, args []string, o simulateO
 		if err := reports.Simulation(con.out, con.room(con.out), report); err != nil || !o.plot {
 			return err
 		}
-		return reports.SimulationPlots(con.out, con.canvas(), report)
+		return reports.SimulationPlots(con.out, reports.CanvasOf(con.out), report)
 	})
 }
 
-// replayAll runs the simulation and writes the files of the flags: all of them, or none. The files
-// with a line per call have the first named policies only, those of the flags.
-func replayAll(ctx context.Context, con *console, sim *simulate.Simulation, all []*simulate.Conversation, named int, o simulateOptions) (_ *simulate.Report, err error) {
-	files := &simulate.Files{Named: named, Policies: len(sim.Policies)}
-	defer func() { err = errors.Join(err, files.Discard()) }()
-	if err := openOutputs(files, o); err != nil {
-		return nil, err
+// outputError says what to do about a file that cannot be written.
+func outputError(err error) error {
+	if errors.As(err, new(*simulate.SameFileError)) {
+		return usageError(err, "a file for each")
 	}
-	sum := simulate.NewCollector(sim)
-	progress := term.NewCounter(term.NewLine(con.err), "conversations", len(all))
-	defer progress.Clear()
-	err = sim.Run(ctx, all, func(out *simulate.Outcome) error {
-		sum.Add(out)
-		progress.Step()
-		return files.Write(out)
-	})
-	if err != nil {
-		return nil, err
-	}
-	report := sum.Report()
-	return report, files.Finish(report)
-}
-
-// openOutputs begins the files that the flags name.
-func openOutputs(to *simulate.Files, o simulateOptions) error {
-	paths := map[string]string{}
-	for _, f := range []struct {
-		flag, path string
-		to         **simulate.File
-	}{{"svg", o.svg, &to.Plot}, {"calls", o.calls, &to.Calls}, {"dump", o.dump, &to.Requests}} {
-		if f.path == "" {
-			continue
-		}
-		if other, twice := paths[filepath.Clean(f.path)]; twice {
-			return usageError(fmt.Errorf("--%s and --%s name the same file", other, f.flag), "a file for each")
-		}
-		paths[filepath.Clean(f.path)] = f.flag
-		file, err := simulate.CreateFile(f.path)
-		if err != nil {
-			return usageError(fmt.Errorf("--%s: %w", f.flag, err), "check that the folder exists and can be written")
-		}
-		*f.to = file
-	}
-	return nil
+	return usageError(err, "check that the folder exists and can be written")
 }
 
 // localJournal returns the id of a session of this machine by its beginning, and its journal.

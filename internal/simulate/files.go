@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/windlass-run/windlass/internal/wholefile"
 )
@@ -38,6 +39,42 @@ type Files struct {
 	Calls    *File // a [CallLine] for each call; nil: not wanted
 	Requests *File // a [DumpLine] for each call; nil: not wanted
 	Plot     *File // a picture; nil: not wanted
+}
+
+// SameFileError says that two flags name one file.
+type SameFileError struct{ First, Second string }
+
+func (e *SameFileError) Error() string {
+	return fmt.Sprintf("--%s and --%s name the same file", e.First, e.Second)
+}
+
+// Create begins the files of these paths, "" for none: the picture, the calls and the requests. An
+// error names the flag of the path, and may be a [*SameFileError].
+func (o *Files) Create(picture, calls, requests string) (err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, o.Discard())
+		}
+	}()
+	flags := map[string]string{}
+	for _, f := range []struct {
+		flag, path string
+		to         **File
+	}{{"svg", picture, &o.Plot}, {"calls", calls, &o.Calls}, {"dump", requests, &o.Requests}} {
+		if f.path == "" {
+			continue
+		}
+		path := filepath.Clean(f.path)
+		if other, twice := flags[path]; twice {
+			return &SameFileError{other, f.flag}
+		}
+		flags[path] = f.flag
+		if *f.to, err = CreateFile(f.path); err != nil {
+			*f.to = nil
+			return fmt.Errorf("--%s: %w", f.flag, err)
+		}
+	}
+	return nil
 }
 
 func (o *Files) each(do func(*File) error) error {

@@ -120,7 +120,9 @@ func (r *replayer) replay(ctx context.Context, settings autocontext.Settings, pr
 // measure sets what follows from the bytes of a request.
 func (r *replayer) measure(c *Call, p point, request, before []*reading) {
 	c.Tokens, c.Shared = measure(before, request)
-	c.print = fingerprint(request)
+	if r.conversation.Sent != nil { // only what was really sent is compared with it
+		c.print = fingerprint(request)
+	}
 	wire := make([]*wireMessage, len(request))
 	text := sentText{whole: make([]bool, len(r.conversation.Items))}
 	for i, d := range request {

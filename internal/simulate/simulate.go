@@ -5,6 +5,7 @@ package simulate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -75,6 +76,23 @@ func (s *Simulation) Run(ctx context.Context, all []*Conversation, yield func(*O
 		}
 	}
 	return nil
+}
+
+// Replay runs the simulation, calls step after each conversation, and writes the files: all of them, or
+// none. The files with a line per call have the first named policies only.
+func (s *Simulation) Replay(ctx context.Context, all []*Conversation, files *Files, step func()) (_ *Report, err error) {
+	defer func() { err = errors.Join(err, files.Discard()) }()
+	sum := NewCollector(s)
+	err = s.Run(ctx, all, func(out *Outcome) error {
+		sum.Add(out)
+		step()
+		return files.Write(out)
+	})
+	if err != nil {
+		return nil, err
+	}
+	report := sum.Report()
+	return report, files.Finish(report)
 }
 
 func (s *Simulation) one(ctx context.Context, c *Conversation) (*Outcome, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 
@@ -12,6 +13,11 @@ import (
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/plot"
 )
+
+// CanvasOf is that of an output: as wide as a terminal, and 80 columns elsewhere.
+func CanvasOf(w io.Writer) plot.Canvas {
+	return plot.Canvas{Width: cmp.Or(term.Width(w), 80), ASCII: !term.IsUTF8(os.Getenv)}
+}
 
 // SimulationPlots draws each group of a simulation that kept its series: tokens and cost per call, full
 // history against what was sent, and the cost so far under each policy.
