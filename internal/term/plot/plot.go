@@ -166,14 +166,14 @@ func (f *frame) lines(a Axes, legend []string) []string {
 		}
 		out = append(out, f.line(a, r))
 	}
-	return append(append(out, f.along(f.scale.label(0, a.Y))), f.numbers(a)...)
+	return append(append(out, f.along(f.label(0, a.Y))), f.numbers(a)...)
 }
 
 // line returns a row of the area. The tick of a height is in the row that is filled up to it.
 func (f *frame) line(a Axes, row int) string {
 	label, axis := "", axisUp
 	if row < f.rows {
-		if label = f.scale.label(row+1, a.Y); label != "" {
+		if label = f.label(row+1, a.Y); label != "" {
 			axis = axisTick
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,7 +23,7 @@ func CanvasOf(w io.Writer) plot.Canvas {
 // SimulationPlots draws each group of a simulation that kept its series: tokens and cost per call, full
 // history against what was sent, and the cost so far under each policy.
 func SimulationPlots(w io.Writer, c plot.Canvas, r *simulate.Report) error {
-	groups := append(r.Groups, r.Total...)
+	groups := slices.Concat(r.Groups, r.Total)
 	var b strings.Builder
 	for _, g := range groups {
 		full, sent := g.OneSeries(simulate.PolicyFull), sentSeries(g)
