@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -9,13 +8,11 @@ import (
 
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/app/cards"
-	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/completion"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/names"
 	"github.com/windlass-run/windlass/internal/scaffold"
-	"github.com/windlass-run/windlass/internal/sessions"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/live"
 	"github.com/windlass-run/windlass/internal/term/models"
@@ -163,27 +160,13 @@ func completeSessions(given []string, written string, scope names.Scope) []strin
 
 // sessionPhases completes the phases of the session that is the first argument.
 func sessionPhases(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
 	home, err := config.Home()
-	if err != nil {
+	if err != nil || len(args) == 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	id, err := (&archive.Archive{Home: home, Scope: names.Everything}).Here(args[0])
-	if err != nil || id == "" {
+	phases := completion.Phases(home, args[0])
+	if phases == nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	s, _ := sessions.Look(config.SessionDir(home, id)) // of a journal that is damaged later on the header is enough
-	var c struct {
-		Phases []struct {
-			Name string `json:"name"`
-		} `json:"phases"`
-	}
-	_ = json.Unmarshal(s.Header.Cascade, &c) // one that is no cascade has no phases
-	var phases []string
-	for _, p := range c.Phases {
-		phases = append(phases, term.Cell(p.Name))
 	}
 	return phases, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }

@@ -68,7 +68,7 @@ func showCosts(ctx context.Context, con *console, arc *archive.Archive, by click
 			fmt.Fprintln(con.err, noCosts(filter))
 			return nil
 		}
-		if err := con.costTable(by, rows); err != nil {
+		if err := showCostTable(con, by, rows); err != nil {
 			return err
 		}
 		unknown := total.UnknownCostCalls
@@ -92,7 +92,7 @@ func noCosts(filter clickhouse.Filter) string {
 	return "No model calls yet. Make some: windlass run FILE"
 }
 
-func (con *console) costTable(by clickhouse.CostBy, rows []clickhouse.CostRow) error {
+func showCostTable(con *console, by clickhouse.CostBy, rows []clickhouse.CostRow) error {
 	table := reports.Costs(by, rows)
 	if by != clickhouse.BySession {
 		return con.table(table)

@@ -2,15 +2,11 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/comparison"
-	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/compared"
 )
 
@@ -59,32 +55,10 @@ func diffSessions(ctx context.Context, con *console, given []string, phase strin
 	})
 }
 
-// phaseDiff is what "windlass diff --phase --json" prints.
-type phaseDiff struct {
-	Visit string `json:"visit"`
-	*comparison.Output
-	Unified string `json:"unified"` // "": they are equal
-}
-
 func diffPhase(con *console, c *comparison.Comparison, visit string) error {
-	i := slices.IndexFunc(c.Phases, func(p comparison.Phase) bool { return p.Visit == visit })
-	if i < 0 {
-		var names []string
-		for _, p := range c.Phases {
-			names = append(names, p.Visit)
-		}
-		hint := "windlass diff " + c.A.ID + " " + c.B.ID
-		if len(names) > 0 {
-			hint = "one of " + strings.Join(names, ", ")
-		}
-		return usageError(fmt.Errorf("--phase %q: neither session has this phase", visit), hint)
+	found, err := c.Of(visit)
+	if err != nil {
+		return err
 	}
-	found := phaseDiff{visit, c.Phases[i].Output, c.Phases[i].Output.Unified("A "+c.A.ID, "B "+c.B.ID)}
-	return con.print(found, func() error {
-		if found.Unified == "" {
-			fmt.Fprintf(con.out, "The outputs of %s are equal.\n", term.Cell(visit))
-			return nil
-		}
-		return compared.Unified(con.contexts(), found.Unified)
-	})
+	return con.print(found, func() error { return compared.Unified(con.contexts(), found) })
 }

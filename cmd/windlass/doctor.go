@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/app/cards"
+	"github.com/windlass-run/windlass/internal/buildinfo"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/database"
 	"github.com/windlass-run/windlass/internal/doctor"
@@ -16,7 +17,7 @@ import (
 
 // health is what "windlass doctor --json" prints.
 type health struct {
-	Version versionInfo `json:"version"`
+	Version buildinfo.Info `json:"version"`
 	doctor.Report
 }
 

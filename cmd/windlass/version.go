@@ -1,17 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
-	"runtime"
 	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-run/windlass/internal/buildinfo"
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/term"
@@ -21,63 +18,18 @@ import (
 // are "", the Go command has recorded both in the program.
 var version, commit = "", ""
 
-type versionInfo struct {
-	Version  string `json:"version"`
-	Revision string `json:"revision,omitempty"` // the commit; "" when it is not known
-	Modified bool   `json:"modified,omitempty"` // files differed from those of the commit
-	Go       string `json:"go"`
-	Platform string `json:"platform"`
-}
-
 // fullVersion is what "windlass version --json" prints.
 type fullVersion struct {
-	versionInfo
+	buildinfo.Info
 	Engine embedded.Presence `json:"engine"`
 }
 
-func readVersion() versionInfo {
+func readVersion() buildinfo.Info {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		info = &debug.BuildInfo{}
 	}
-	return versionOf(version, commit, info)
-}
-
-// pseudoVersion is how the Go command names a version that has no tag: it ends with the commit.
-var pseudoVersion = regexp.MustCompile(`[-.]\d{14}-([0-9a-f]{12})(\+.*)?$`)
-
-// versionOf puts together what a release build was given and what the Go command has recorded.
-func versionOf(version, commit string, info *debug.BuildInfo) versionInfo {
-	v := versionInfo{
-		Version: cmp.Or(version, info.Main.Version, "(devel)"), Revision: commit,
-		Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-	}
-	if commit != "" {
-		v.Modified = strings.HasSuffix(version, "-dirty")
-		return v
-	}
-	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			v.Revision = s.Value
-		case "vcs.modified":
-			v.Modified = s.Value == "true"
-		}
-	}
-	if m := pseudoVersion.FindStringSubmatch(info.Main.Version); v.Revision == "" && m != nil {
-		v.Revision = m[1] // "go install MODULE@VERSION" knows no more
-	}
-	return v
-}
-
-func (v versionInfo) commitText() string {
-	switch {
-	case v.Revision == "":
-		return "not recorded in this build"
-	case v.Modified:
-		return v.Revision + ", with changes"
-	}
-	return v.Revision
+	return buildinfo.Of(version, commit, info)
 }
 
 func newVersionCommand(con *console) *cobra.Command {
@@ -101,6 +53,6 @@ func printVersion(ctx context.Context, con *console) error {
 		return json.NewEncoder(con.out).Encode(v)
 	}
 	_, err := fmt.Fprintf(con.out, "windlass %s (%s, %s)\ncommit: %s\nengine: %s\n",
-		v.Version, v.Platform, v.Go, v.commitText(), term.Clean(v.Engine.String()))
+		v.Version, v.Platform, v.Go, v.Commit(), term.Clean(v.Engine.String()))
 	return err
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/internal/buildinfo"
+
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 )
 
@@ -21,21 +23,21 @@ func TestVersionOfBuilds(t *testing.T) {
 	for name, c := range map[string]struct {
 		version, commit, module string
 		settings                []debug.BuildSetting
-		want                    versionInfo
+		want                    buildinfo.Info
 		shown                   string
 	}{
-		"make dist":                 {"v1.2.0", hash, "(devel)", nil, versionInfo{Version: "v1.2.0", Revision: hash}, hash},
-		"make install with changes": {"97ed319-dirty", hash, "(devel)", checkout, versionInfo{Version: "97ed319-dirty", Revision: hash, Modified: true}, hash + ", with changes"},
-		"go build":                  {"", "", "v0.0.0-20261122120000-97ed319c1cbd+dirty", checkout, versionInfo{Version: "v0.0.0-20261122120000-97ed319c1cbd+dirty", Revision: hash, Modified: true}, hash + ", with changes"},
-		"go install @main":          {"", "", "v0.0.0-20261122120000-97ed319c1cbd", nil, versionInfo{Version: "v0.0.0-20261122120000-97ed319c1cbd", Revision: "97ed319c1cbd"}, "97ed319c1cbd"},
-		"go install after a tag":    {"", "", "v1.2.1-0.20261122120000-97ed319c1cbd", nil, versionInfo{Version: "v1.2.1-0.20261122120000-97ed319c1cbd", Revision: "97ed319c1cbd"}, "97ed319c1cbd"},
-		"go install of a tag":       {"", "", "v1.2.0", nil, versionInfo{Version: "v1.2.0"}, "not recorded in this build"},
-		"nothing recorded":          {"", "", "", nil, versionInfo{Version: "(devel)"}, "not recorded in this build"},
+		"make dist":                 {"v1.2.0", hash, "(devel)", nil, buildinfo.Info{Version: "v1.2.0", Revision: hash}, hash},
+		"make install with changes": {"97ed319-dirty", hash, "(devel)", checkout, buildinfo.Info{Version: "97ed319-dirty", Revision: hash, Modified: true}, hash + ", with changes"},
+		"go build":                  {"", "", "v0.0.0-20261122120000-97ed319c1cbd+dirty", checkout, buildinfo.Info{Version: "v0.0.0-20261122120000-97ed319c1cbd+dirty", Revision: hash, Modified: true}, hash + ", with changes"},
+		"go install @main":          {"", "", "v0.0.0-20261122120000-97ed319c1cbd", nil, buildinfo.Info{Version: "v0.0.0-20261122120000-97ed319c1cbd", Revision: "97ed319c1cbd"}, "97ed319c1cbd"},
+		"go install after a tag":    {"", "", "v1.2.1-0.20261122120000-97ed319c1cbd", nil, buildinfo.Info{Version: "v1.2.1-0.20261122120000-97ed319c1cbd", Revision: "97ed319c1cbd"}, "97ed319c1cbd"},
+		"go install of a tag":       {"", "", "v1.2.0", nil, buildinfo.Info{Version: "v1.2.0"}, "not recorded in this build"},
+		"nothing recorded":          {"", "", "", nil, buildinfo.Info{Version: "(devel)"}, "not recorded in this build"},
 	} {
 		c.want.Go, c.want.Platform = runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH
-		got := versionOf(c.version, c.commit, &debug.BuildInfo{Main: debug.Module{Version: c.module}, Settings: c.settings})
+		got := buildinfo.Of(c.version, c.commit, &debug.BuildInfo{Main: debug.Module{Version: c.module}, Settings: c.settings})
 		require.Equal(t, c.want, got, name)
-		require.Equal(t, c.shown, got.commitText(), name)
+		require.Equal(t, c.shown, got.Commit(), name)
 	}
 }
 

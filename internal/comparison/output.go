@@ -3,10 +3,13 @@ package comparison
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/windlass-run/windlass/internal/failure"
 )
 
 // Output compares what two visits, or two runs, put out. A value is compared as its JSON, with a line
@@ -71,4 +74,28 @@ func joined(lines []string) []byte {
 		return nil
 	}
 	return []byte(strings.Join(lines, "\n") + "\n")
+}
+
+// PhaseOutput compares the outputs of one visit, as a whole.
+type PhaseOutput struct {
+	Visit string `json:"visit"`
+	*Output
+	Diff string `json:"unified"` // "": they are equal
+}
+
+// Of compares the outputs of a visit. The error is of [failure.InvalidRequest] when neither session has
+// it.
+func (c *Comparison) Of(visit string) (*PhaseOutput, error) {
+	var names []string
+	for _, p := range c.Phases {
+		if p.Visit == visit {
+			return &PhaseOutput{visit, p.Output, p.Output.Unified("A "+c.A.ID, "B "+c.B.ID)}, nil
+		}
+		names = append(names, p.Visit)
+	}
+	try := "two sessions with phases"
+	if len(names) > 0 {
+		try = "one of " + strings.Join(names, ", ")
+	}
+	return nil, failure.New(failure.InvalidRequest, fmt.Errorf("--phase %q: neither session has this phase", visit), try)
 }

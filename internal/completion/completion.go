@@ -3,12 +3,15 @@
 package completion
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/names"
+	"github.com/windlass-run/windlass/internal/sessions"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
@@ -74,4 +77,23 @@ func ago(d time.Duration) string {
 		return term.Plural(int(d/time.Hour), "hour") + " ago"
 	}
 	return term.Plural(int(d/(24*time.Hour)), "day") + " ago"
+}
+
+// Phases offers the phases of the cascade of the session here that a name means.
+func Phases(home, session string) (phases []string) {
+	id, err := (&archive.Archive{Home: home, Scope: names.Everything}).Here(session)
+	if err != nil || id == "" {
+		return nil
+	}
+	s, _ := sessions.Look(config.SessionDir(home, id)) // of a journal that is damaged later on the header is enough
+	var c struct {
+		Phases []struct {
+			Name string `json:"name"`
+		} `json:"phases"`
+	}
+	_ = json.Unmarshal(s.Header.Cascade, &c) // one that is no cascade has no phases
+	for _, p := range c.Phases {
+		phases = append(phases, term.Cell(p.Name))
+	}
+	return phases
 }

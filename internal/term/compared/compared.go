@@ -196,10 +196,13 @@ func (p *printer) firstLine(o *comparison.Output, line string, lines int) string
 	return line
 }
 
-// Unified writes a unified diff of the outputs of a phase.
-func Unified(o contexts.Out, text string) error {
+// Unified writes how the outputs of a phase differ.
+func Unified(o contexts.Out, of *comparison.PhaseOutput) error {
 	p := &printer{Out: o}
-	for line := range strings.Lines(text) {
+	if of.Diff == "" {
+		p.line(fmt.Sprintf("The outputs of %s are equal.", term.Cell(of.Visit)))
+	}
+	for line := range strings.Lines(of.Diff) {
 		line = term.Cell(strings.TrimSuffix(line, "\n"))
 		switch {
 		case strings.HasPrefix(line, "+"):
