@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/internal/buildinfo"
-
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 )
 
