@@ -22,7 +22,31 @@ func normalise(text, base string, exact bool) string {
 	for _, r := range replacements {
 		text = r.pattern.ReplaceAllStringFunc(text, r.with)
 	}
-	return trimmed(timeColumn.ReplaceAllString(text, "  time\n$1  ----\n"))
+	text = timeColumn.ReplaceAllString(text, "  time\n$1  ----\n")
+	return trimmed(fillGaps(liveHead.ReplaceAllString(text, "cost  time")))
+}
+
+// gap stands for empty columns before a duration.
+const gap = "\x03"
+
+var (
+	liveHead = regexp.MustCompile(`cost +time\b`) // of the live view: the last column is as wide as the longest duration
+	drawn    = regexp.MustCompile(`\x1b\[[0-9;]*\x02`)
+)
+
+// fillGaps has durations after empty columns end where the head of the table above them ends.
+func fillGaps(text string) string {
+	width := func(s string) int { return utf8.RuneCountInString(drawn.ReplaceAllString(s, "")) }
+	var lines []string
+	head := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		if plain := drawn.ReplaceAllString(line, ""); strings.HasSuffix(strings.TrimRight(plain, " "), "cost  time") {
+			head = utf8.RuneCountInString(strings.TrimRight(plain, " "))
+		}
+		missing := max(head-width(line)+1, 2)
+		lines = append(lines, strings.Replace(line, gap, strings.Repeat(" ", missing), 1))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // timeColumn is the head of a last column of durations, which is as wide as the longest.
@@ -78,6 +102,9 @@ var replacements = []struct {
 func duration(s string) string {
 	spaces := len(s) - len(strings.TrimLeft(s, " "))
 	word := strings.Repeat(" ", min(spaces, 2)) + "0.1s"
+	if spaces > 8 { // columns are empty before it
+		word = gap + "0.1s"
+	}
 	if strings.HasSuffix(s, " ago") {
 		word += " ago"
 	}
@@ -131,13 +158,14 @@ func TestNormalise(t *testing.T) {
 		"a  1m2s\nb  <1ms":                         "a  0.1s\nb  0.1s\n",
 		"x       12.5s  $0.0010":                   "x  0.1s  $0.0010\n",
 		"calls   time\n-----  -----\n    1  120ms": "calls  time\n-----  ----\n    1  0.1s\n",
-		"started 2026-11-23 03:06:10":              "started 2026-03-03 09:00:00\n",
-		"session 01kfx00000000000000000abcd":       "session 01kjs4v8t0d3m6w9x2c5q7k2mq\n",
-		"0efgh 0abcd 0efgh phase":                  "7k2mq 9t4xd 7k2mq phase\n",
-		"\x1b[32m✓\x1b[0m done":                    `\e[32m✓\e[0m done` + "\n",
-		"\x1b[0m\x1b[39m\x1b[49m0abcd":             "7k2mq\n",
-		"a\n\x1b[0m\x1b[39m\x1b[49m\n":             "a\n",
-		"http://127.0.0.1:43127/v1 /tmp/x/home":    "http://127.0.0.1:40000/v1 /home/me/test0/home\n",
+		"  phase  turn  cost   time\n▸ a         1          120ms\n": "  phase  turn  cost  time\n▸ a         1        0.1s\n",
+		"started 2026-11-23 03:06:10":                                "started 2026-03-03 09:00:00\n",
+		"session 01kfx00000000000000000abcd":                         "session 01kjs4v8t0d3m6w9x2c5q7k2mq\n",
+		"0efgh 0abcd 0efgh phase":                                    "7k2mq 9t4xd 7k2mq phase\n",
+		"\x1b[32m✓\x1b[0m done":                                      `\e[32m✓\e[0m done` + "\n",
+		"\x1b[0m\x1b[39m\x1b[49m0abcd":                               "7k2mq\n",
+		"a\n\x1b[0m\x1b[39m\x1b[49m\n":                               "a\n",
+		"http://127.0.0.1:43127/v1 /tmp/x/home":                      "http://127.0.0.1:40000/v1 /home/me/test0/home\n",
 	} {
 		if got := normalise(in, "/tmp/x", false); got != want {
 			t.Errorf("%q\n got %q\nwant %q", in, got, want)

@@ -111,7 +111,7 @@ const mark = "=== "
 
 func (r *recorder) begin(s scene) {
 	r.Helper()
-	r.prepare(r.T, s, r.variant.name)
+	r.prepare(r.T, s, r.name)
 	r.pane = newPane(r.T, r.dir, r.env, r.width, r.height, r.colour)
 	if *update {
 		return

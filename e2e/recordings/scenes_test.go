@@ -142,6 +142,8 @@ func research() *llmtest.Answer {
 	return a
 }
 
+// The sums of what was used are such that the last line of a run breaks in 80 columns however long the run took.
+
 // answers are by a text of the task, the first of these that it has; the last answer is given again and again.
 var answers = []struct {
 	task string
@@ -158,7 +160,7 @@ var answers = []struct {
 	{"Write the brief", []*llmtest.Answer{{
 		Text: "Tides follow the moon: two high ones a day, each 50 minutes later than the day before.", Usage: usage(180, 0, 40),
 	}}},
-	{"Outline a brief", []*llmtest.Answer{{Text: "1. The moon pulls. 2. Twice a day. 3. Later each day.", Usage: usage(95, 0, 22)}}},
+	{"Outline a brief", []*llmtest.Answer{{Text: "1. The moon pulls. 2. Twice a day. 3. Later each day.", Usage: usage(1095, 0, 1122)}}},
 	{"Read the handbook", reading()},
 	{"Repair the failing", []*llmtest.Answer{
 		{
@@ -166,7 +168,7 @@ var answers = []struct {
 			Fault:  llmtest.Fault{Status: http.StatusTooManyRequests, Code: "rate_limit_exceeded", Message: "Rate limit reached"},
 		},
 		{Text: "It is done.", Usage: usage(210, 0, 12)},
-		{Text: "The median of an even number of values is the mean of the two in the middle.", Usage: usage(262, 128, 35)},
+		{Text: "The median of an even number of values is the mean of the two in the middle.", Usage: usage(2262, 1128, 35)},
 	}},
 }
 
