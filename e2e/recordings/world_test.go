@@ -39,7 +39,8 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{lab: lab.NewWithEngine(t, theBinary), base: newBase(t)}
+	w := &world{base: newBase(t)} // removed after the engine has ended
+	w.lab = lab.NewWithEngine(t, theBinary)
 	w.lab.Home = filepath.Join(w.base, ".windlass")
 	w.lab.Setenv("WINDLASS_HOME", w.lab.Home)
 	w.lab.Setenv("HOME", w.base)
