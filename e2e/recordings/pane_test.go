@@ -30,7 +30,7 @@ func newPane(t testing.TB, dir string, env []string, width, height int, colour b
 	t.Helper()
 	p := &pane{t: t, socket: filepath.Join(t.TempDir(), "tmux"), colour: colour}
 	shell := append([]string{"env", "-i"}, env...)
-	shell = append(shell, "TERM=tmux-256color", "PS1="+prompt+" ", "LC_ALL=C.UTF-8")
+	shell = append(shell, "TERM=tmux-256color", "PS1="+prompt+" ", "LC_ALL=C.UTF-8", "HISTFILE=/dev/null")
 	if !colour {
 		shell = append(shell, "NO_COLOR=1")
 	}
