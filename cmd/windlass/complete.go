@@ -2,12 +2,15 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/app/cards"
+	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/completion"
 	"github.com/windlass-run/windlass/internal/config"
@@ -53,6 +56,7 @@ var wordCompleters = map[string]completer{
 // flagCompleters complete the values of flags, by the paths of commands and the names of the flags.
 var flagCompleters = map[string]completer{
 	"run --model":               phaseModels,
+	"run --input":               inputNames,
 	"run --input-file":          cascadeFiles,
 	"run --root":                folders,
 	"graph --format":            oneOf("mermaid", "svg"),
@@ -155,7 +159,47 @@ func completeSessions(given []string, written string, scope names.Scope) []strin
 	if err != nil {
 		return nil
 	}
-	return completion.Sessions(home, given, written, scope)
+	found := completion.Sessions(home, given, written, scope)
+	if all, err := archive.Folders(home); err == nil && scope == names.Everything {
+		found = append(found, cascadesOf(archive.Recent(home, all, recentCascades), given, written)...)
+	}
+	return found
+}
+
+// recentCascades is of how many sessions the cascades are offered.
+const recentCascades = 20
+
+// cascadesOf offers the ids of the cascades of sessions: each means the newest of its sessions.
+func cascadesOf(recent []archive.Candidate, given []string, written string) (out []string) {
+	for i := range recent {
+		id := recent[i].CascadeID
+		if id == "" || term.Cell(id) != id || !strings.HasPrefix(id, written) || slices.Contains(given, id) {
+			continue
+		}
+		if c := cobra.CompletionWithDesc(id, "the newest session of this cascade"); !slices.Contains(out, c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// inputNames completes the names of the inputs of the cascade on the line.
+func inputNames(cmd *cobra.Command, args []string, written string) ([]string, cobra.ShellCompDirective) {
+	directive := cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	if len(args) == 0 || args[0] == app.Stdin {
+		return nil, directive
+	}
+	c, _, err := app.LoadCascade(cmd.Context(), args[0], nil)
+	if err != nil || c == nil || c.InputsSchema == nil {
+		return nil, directive
+	}
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(c.InputsSchema.Names)) {
+		if word := term.Cell(name) + "="; strings.HasPrefix(word, written) {
+			list = append(list, cobra.CompletionWithDesc(word, term.OneLine(c.InputsSchema.Names[name])))
+		}
+	}
+	return list, directive
 }
 
 // sessionPhases completes the phases of the session that is the first argument.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,9 +49,9 @@ func TestCompletionOfSessions(t *testing.T) {
 
 	offered, directive = l.complete("show", "")
 	require.Equal(t, noFilesInOrder, directive)
-	require.Len(t, offered, 21, "last, and the newest 20")
+	require.Len(t, offered, 29, "last, the newest 20, and their cascades")
 	require.Equal(t, []string{"last\task, completed, just now", short + "\task, completed, just now", "nightly-7\task, completed, just now"}, offered[:3])
-	for _, line := range offered[3:] {
+	for _, line := range offered[3:21] {
 		require.Regexp(t, `^[0-9a-z]{5,}\tc\d, completed, \d+ days ago$`, line)
 	}
 	for _, words := range [][]string{
@@ -70,9 +71,9 @@ func TestCompletionOfSessions(t *testing.T) {
 	require.Equal(t, short, first("show", short[:4]))
 	require.Equal(t, newest, first("show", newest[:20]), "an id that was begun is completed")
 	ids, _ := l.complete("sessions", "delete", "")
-	require.Equal(t, offered[1:], ids, "what is deleted has no name that changes")
+	require.Equal(t, offered[1:21], ids, "what is deleted has no name that changes")
 	ids, _ = l.complete("sessions", "redact", "")
-	require.Equal(t, offered[1:], ids, "nor has what is redacted")
+	require.Equal(t, offered[1:21], ids, "nor has what is redacted")
 	more, _ := l.complete("ship", short, "")
 	require.NotContains(t, more, offered[1], "each once")
 	none, directive := l.complete("show", "last", "")
@@ -205,4 +206,33 @@ func TestCompletionScripts(t *testing.T) {
 			require.NoError(t, err, string(out))
 		}
 	}
+}
+
+// TestBashAlone completes in a bash without the package bash-completion: with a word that bash splits, too.
+func TestBashAlone(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "")
+	l.file("ask.json", `{"cascade_id": "ask", "inputs_schema": {"hours": "how many", "host": "where"}, "phases": [{"name": "one", "instructions": "x {{ input.hours }}{{ input.host }}"}]}`)
+	l.file("ask.script.json", `{"default": [{"text": "Done."}]}`)
+	l.run(exitOK, "run", "ask.json", "--offline", "--no-clickhouse", "--quiet", "--input", "hours=1", "--input", "host=b", "--session", "s1")
+	l.file("completion.bash", l.run(exitOK, "completion", "bash").out.String())
+	for line, want := range map[string]string{
+		"windlass show la": "last", "windlass  show  as": "ask", "windlass run ask.json --input ho": "hours=", "windlass run ask.json --model one": "one=",
+		"windlass run ask.json --session=x --input h": "hours=", "windlass show ": "last",
+	} {
+		words := strings.Fields(strings.ReplaceAll(line, "=", " = "))
+		if strings.HasSuffix(line, " ") {
+			words = append(words, "''")
+		}
+		script := fmt.Sprintf("source ./completion.bash; COMP_TYPE=9; COMP_LINE=%q; COMP_POINT=%d; COMP_WORDS=(%s); COMP_CWORD=%d; __start_windlass 2>/dev/null; printf '%%s\\n' \"${COMPREPLY[@]}\"",
+			line, len(line), strings.Join(words, " "), len(words)-1)
+		cmd := exec.Command("bash", "--norc", "--noprofile", "-c", script)
+		cmd.Dir, cmd.Env = l.dir, l.env
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, string(out))
+		require.Contains(t, string(out), want, line)
+		require.NotContains(t, string(out), "not found")
+	}
+	_, names, _ := strings.Cut(l.run(exitOK, "__complete", "show", "").out.String(), "\n")
+	require.Contains(t, names, "\nask\tthe newest session of this cascade\n")
 }

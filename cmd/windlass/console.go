@@ -227,8 +227,8 @@ func (con *console) fetching() (show func(fetch.Progress), mute func()) {
 // noteUnknown says what the costs above leave out.
 func (con *console) noteUnknown(unknown uint64) {
 	if unknown > 0 {
-		fmt.Fprintf(con.err, "The cost of %s is unknown and in no sum; windlass.json can set a model's price.\n",
-			term.Plural(int(unknown), "call"))
+		fmt.Fprintln(con.err, term.Hang(con.err, fmt.Sprintf("The cost of %s is unknown and in no sum: the model has no price, which windlass.json can set, or the call broke off.",
+			term.Plural(int(unknown), "call")), 2))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,8 +14,10 @@ import (
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/names"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/live"
+	"github.com/windlass-run/windlass/internal/term/page"
 	"github.com/windlass-run/windlass/internal/term/summary"
 )
 
@@ -22,6 +25,7 @@ import (
 type showOptions struct {
 	asJSON bool
 	events bool
+	typed  string // the flags that the command was given, apart from input, to be typed again
 	progressOptions
 }
 
@@ -71,7 +75,8 @@ func follow(ctx context.Context, con *console, o showOptions, open func(context.
 func (s *shownRun) show(r *app.Run) (engine.Observer, []echo.Sink) {
 	recorded := r.Recorded()
 	if h := r.Header(); len(recorded) > 0 && r.Changed() {
-		s.notices.Say(fmt.Sprintf("%s has changed since the session began. The session goes on with the cascade as it was; --cascade %s takes the new one.", h.File, h.File))
+		s.notices.Say(fmt.Sprintf("%s has changed since the session began. The session goes on with the cascade as it was; %s takes the new one, in a new session.",
+			h.File, forkWith(h, recorded)))
 	}
 	if n := len(r.Header().Redactions); n > 0 {
 		s.notices.Say(fmt.Sprintf("%s of the session: models get a mark in place of what was taken out, such as %s.", term.Plural(n, "redaction"),
@@ -144,7 +149,7 @@ func (s *shownRun) printResult(res *engine.Result, runErr error) error {
 // ended returns the run as it is printed.
 func (s *shownRun) ended(res *engine.Result) summary.Run {
 	sums := s.run.Sums()
-	out := summary.Run{Session: s.run.ID(), Result: res, Totals: sums.Totals, Cards: sums.Background, Context: sums.Context, Copied: sums.Copied}
+	out := summary.Run{Session: s.run.ID(), Result: res, Totals: sums.Totals, Cards: sums.Background, Context: sums.Context, Copied: sums.Copied, Ran: sums.Ran}
 	for _, p := range res.Phases {
 		out.Phases = append(out.Phases, s.run.VisitTotals(p.Phase, p.Visit))
 	}
@@ -163,26 +168,54 @@ func (s *shownRun) printSummary(res *engine.Result) {
 	if d := s.closing.Earlier; d.Rows > 0 {
 		fmt.Fprintf(s.con.err, "Delivered to ClickHouse besides: %s of %s\n", term.Plural(d.Rows, "row"), term.Plural(d.Sessions, "earlier session"))
 	}
-	s.printNext()
+	s.printNext(res)
 }
 
-// printNext says what can be asked about the run.
-func (s *shownRun) printNext() {
-	name := s.run.ID()
-	if ids, err := archive.Folders(s.con.app.Home()); err == nil {
-		if newest := archive.Recent(s.con.app.Home(), ids, 1); len(newest) > 0 && newest[0].ID == name { // another may have begun since
-			name = "last"
+// nextCommand is a command that a person may want after a run, and what it does.
+type nextCommand struct{ command, what string }
+
+// printNext says what can be done after the run. After one that did not complete the first is what to
+// do about that.
+func (s *shownRun) printNext(res *engine.Result) {
+	name := s.name()
+	list := []nextCommand{
+		{"windlass show " + name, "what it did and cost, phase by phase"},
+		{"windlass context stats " + name, "what its calls were sent, and what that saved"},
+		{"windlass replay " + name, "how it went, once more"},
+	}
+	if res.Status != echo.StatusCompleted {
+		if command, what := s.nextAfterStop(name); command != "" {
+			list = []nextCommand{{command, what}, list[0], list[2]}
 		}
 	}
+	width := 0
+	for i := range list {
+		list[i].command = selfCommand() + strings.TrimPrefix(list[i].command, "windlass")
+		width = max(width, len(list[i].command))
+	}
 	label := "Next: "
-	for _, next := range []struct{ command, what string }{
-		{"show", "what it did and cost, phase by phase"},
-		{"context stats", "what its calls were sent, and what that saved"},
-		{"replay", "how it went, once more"},
-	} {
-		fmt.Fprintf(s.con.err, "%s%-*s  %s\n", label, len(selfCommand()+" context stats "+name), selfCommand()+" "+next.command+" "+name, next.what)
+	for _, next := range list {
+		fmt.Fprintln(s.con.err, term.Hang(s.con.err, fmt.Sprintf("%s%-*s  %s", label, width, next.command, next.what), len(label)+width+2))
 		label = "      "
 	}
+}
+
+// name is how the commands that come next name the session: last, where that is this one, as another
+// may have begun since.
+func (s *shownRun) name() string {
+	if id, err := (&archive.Archive{Home: s.con.app.Home(), Scope: names.Everything}).Here("last"); err == nil && id == s.run.ID() {
+		return "last"
+	}
+	return s.con.nameOf(term.Width(s.con.err), s.run.ID())
+}
+
+// nextAfterStop is what the page of the session says of a run that did not complete.
+func (s *shownRun) nextAfterStop(name string) (command, what string) {
+	d, err := (&archive.Archive{Home: s.con.app.Home()}).Report(context.Background(), s.run.ID())
+	if err != nil {
+		return "", ""
+	}
+	return (&page.Session{Report: d, Command: "windlass", Name: name}).Next()
 }
 
 // printUndelivered says how much of the session ClickHouse does not have, and what becomes of it.

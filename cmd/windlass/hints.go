@@ -9,11 +9,15 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/budget"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/commandline"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/template"
 	"github.com/windlass-run/windlass/internal/term"
@@ -133,6 +137,7 @@ func (s *shownRun) hint(kind failure.Kind, err error) string {
 	var over *budget.Error
 	var differs *effect.DivergenceError
 	var empty *engine.EmptyAnswerError
+	var tool *engine.ToolError
 	switch {
 	case errors.As(err, &differs):
 		return fmt.Sprintf("%s resume %s --fork %d, to go on from before that in a new session; windlass %s began this one",
@@ -149,16 +154,18 @@ func (s *shownRun) hint(kind failure.Kind, err error) string {
 		return s.resumeHint()
 	case errors.As(err, &model):
 		return model.Hint
+	case errors.As(err, &tool) && tool.Kind == effect.KindUnfinished:
+		return fmt.Sprintf("find out what %s did; %s then runs it again, from the beginning", tool.Tool, s.resumeHint())
 	case errors.As(err, &empty):
 		return empty.Try()
 	case errors.As(err, &missing):
-		return missingHint(s.run, missing)
+		return missingHint(s.run, missing, s.typed)
 	}
 	return s.lookHint()
 }
 
 // missingHint says what to do about a variable that a template needs: only what would be taken.
-func missingHint(run *app.Run, missing *template.MissingError) string {
+func missingHint(run *app.Run, missing *template.MissingError, typed string) string {
 	file := "the cascade"
 	if run.File() != app.Stdin {
 		file = run.File()
@@ -172,11 +179,21 @@ func missingHint(run *app.Run, missing *template.MissingError) string {
 	switch {
 	case run.File() == app.Stdin, isInput && !isName(input), isEnv && !isName(env):
 	case isInput && takesInput(run.Cascade(), input):
-		return fmt.Sprintf("windlass run %s --input %s=..., or %s", file, input, fallback)
+		return fmt.Sprintf("windlass run %s%s --input %s=..., or %s", file, typed, input, fallback)
 	case isEnv:
-		return fmt.Sprintf("windlass run %s --allow-env %s, with the variable set, or %s", file, env, fallback)
+		return fmt.Sprintf("windlass run %s%s --allow-env %s, with the variable set, or %s", file, typed, env, fallback)
 	}
 	return fallback
+}
+
+// forkWith is the command that goes on from the newest phase of a session with its cascade file as it
+// is now.
+func forkWith(h journal.Header, recorded []*echo.Entry) string {
+	phase := "PHASE"
+	if visits := record.Of(recorded).Visits(); len(visits) > 0 {
+		phase = commandline.Quote(visits[len(visits)-1].Phase)
+	}
+	return fmt.Sprintf("%s resume %s --fork %s --cascade %s", selfCommand(), h.SessionID, phase, shellWord(h.File))
 }
 
 // isName reports whether a path behind a variable is a single name.

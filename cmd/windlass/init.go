@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-run/windlass/internal/commandline"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/scaffold"
 	"github.com/windlass-run/windlass/internal/term"
@@ -129,17 +130,11 @@ func makeCascade(dir string, o scaffold.Options) (made, error) {
 }
 
 // shellWord quotes a path for a shell, where that is needed.
-func shellWord(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%", r)
+func shellWord(path string) string {
+	if strings.HasPrefix(path, "-") {
+		path = "./" + path
 	}
-	if !strings.HasPrefix(s, "-") && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	if strings.HasPrefix(s, "-") {
-		s = "./" + s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return commandline.Quote(path)
 }
 
 func printMade(con *console, m made, o scaffold.Options) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
+	"github.com/windlass-run/windlass/internal/commandline"
 	"github.com/windlass-run/windlass/internal/term"
 	_ "github.com/windlass-run/windlass/internal/vault" // takes secrets out of the environment first
 )
@@ -71,6 +72,7 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 		root.AddCommand(newCommand(con))
 	}
 	markErrors(root)
+	commandline.CompleteBashAlone(root)
 	addCompletions(root)
 	return root
 }
@@ -136,11 +138,16 @@ func reportError(con *console, err error) int {
 	if ee.silent {
 		return ee.code
 	}
-	fmt.Fprintf(con.err, "Error: %s\n", term.CleanLines(err.Error()))
+	con.labelled("Error: ", err.Error())
 	if ee.hint != "" {
-		fmt.Fprintf(con.err, "Try: %s\n", term.CleanLines(ee.hint))
+		con.labelled("Try: ", ee.hint)
 	}
 	return ee.code
+}
+
+// labelled writes a text to standard error; a terminal shows it without broken words.
+func (con *console) labelled(label, text string) {
+	fmt.Fprintln(con.err, term.Hang(con.err, label+term.CleanLines(text), len(label)))
 }
 
 // newEngineCommand is the hidden command by which this executable is the embedded engine.

@@ -66,7 +66,7 @@ func TestOneModel(t *testing.T) {
 `, l.run(exitOK, "models", "zippy").out.String())
 	require.Equal(t, `stranger
   family           windlass.json
-  window           200,000 tokens are assumed: it is not known
+  window           200,000 tokens are assumed, unless its endpoint says another number when a run begins
   price            not known
 `, l.run(exitOK, "models", "stranger").out.String())
 	require.Contains(t, l.run(exitOK, "models", "gpt-5-nano").out.String(), "gpt-5-nano\n  family           windlass.json\n", "by its pattern")

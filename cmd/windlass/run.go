@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/app/input"
+	"github.com/windlass-run/windlass/internal/commandline"
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/protection"
 	"github.com/windlass-run/windlass/internal/source"
@@ -48,6 +49,7 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
   windlass run audit.json --max-usd 0.50 --max-seconds 600`,
 		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			o.typed = commandline.Typed(cmd.Flags(), "input", "input-json", "input-file", "session")
 			return runCascade(cmd.Context(), con, args[0], o)
 		},
 	}
@@ -107,9 +109,9 @@ func runCascade(ctx context.Context, con *console, file string, o runOptions) er
 	}
 	input, err := readInput(con.in, c, o)
 	if err != nil {
-		return usageError(err, inputHint(file, c))
+		return usageError(err, inputHint(file+o.typed, "", c))
 	}
-	if err := checkInput(file, c, input); err != nil {
+	if err := checkInput(file, c, input, o); err != nil {
 		return err
 	}
 	if o.Models, err = readModels(o.models); err != nil {
@@ -166,7 +168,7 @@ func checkStdin(file string, o runOptions) error {
 	return nil
 }
 
-func checkInput(file string, c *cascade.Cascade, input map[string]any) error {
+func checkInput(file string, c *cascade.Cascade, input map[string]any, o runOptions) error {
 	violations := c.CheckInput(input)
 	if len(violations) == 0 {
 		return nil
@@ -175,11 +177,32 @@ func checkInput(file string, c *cascade.Cascade, input map[string]any) error {
 	for _, v := range violations {
 		lines = append(lines, "  "+v.String())
 	}
-	return usageError(fmt.Errorf("the input does not fit %s:\n%s", file, strings.Join(lines, "\n")), inputHint(file, c, violations...))
+	return usageError(fmt.Errorf("the input does not fit %s:\n%s", file, strings.Join(lines, "\n")), inputHint(file+o.typed, o.keptInputs(violations), c, violations...))
 }
 
-// inputHint shows how the input of a cascade is given, or what of it is missing.
-func inputHint(file string, c *cascade.Cascade, violations ...schema.Violation) string {
+// keptInputs are the flags with input that was typed and is not wrong, to be typed again.
+func (o *runOptions) keptInputs(wrong []schema.Violation) string {
+	kept := ""
+	if o.inputFile != "" {
+		kept += " --input-file " + shellWord(o.inputFile)
+	}
+	if o.inputJSON != "" {
+		kept += " --input-json " + commandline.Quote(o.inputJSON)
+	}
+	for _, pair := range o.inputs {
+		name, _, _ := strings.Cut(pair, "=")
+		if !slices.ContainsFunc(wrong, func(v schema.Violation) bool {
+			return v.Property == name || strings.HasPrefix(v.Pointer+"/", "/"+name+"/")
+		}) {
+			kept += " --input " + commandline.Quote(pair)
+		}
+	}
+	return kept
+}
+
+// inputHint shows how the input of a cascade is given, or what of it is missing: after the file with
+// the flags that were typed, and those with input that are kept.
+func inputHint(file, kept string, c *cascade.Cascade, violations ...schema.Violation) string {
 	hint := "windlass run " + file
 	var names []string
 	if c.InputsSchema != nil {
@@ -194,6 +217,7 @@ func inputHint(file string, c *cascade.Cascade, violations ...schema.Violation) 
 	if len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return strings.ContainsAny(name, " .[") }) {
 		return hint + " --input-json '{...}'"
 	}
+	hint += kept
 	for _, name := range names {
 		hint += fmt.Sprintf(" --input %s=...", name)
 	}

@@ -15,13 +15,9 @@ import (
 )
 
 func newSessionsCommand(con *console) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "sessions",
-		Short:   "List runs, show what one did, delete or redact runs",
-		Example: "  windlass sessions list\n  windlass sessions show last\n  windlass sessions handoff last",
-		Args:    noArgs,
-		RunE:    needsCommand("list, show, handoff, delete or redact", "windlass sessions list"),
-	}
+	cmd := newSessionsListCommand(con) // without another command it does the same
+	cmd.Use, cmd.Short = "sessions", "List runs, show what one did, delete or redact runs"
+	cmd.Example = "  windlass sessions\n  windlass sessions show last\n  windlass sessions handoff last"
 	cmd.AddCommand(newSessionsListCommand(con), newSessionsShowCommand(con), newSessionsHandoffCommand(con), newSessionsDeleteCommand(con), newSessionsRedactCommand(con))
 	return cmd
 }

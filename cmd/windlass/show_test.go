@@ -125,3 +125,28 @@ func TestEveryCommandTakesNames(t *testing.T) {
 	_, err := journal.Read(filepath.Join(l.home, "sessions", "first-one", journal.File))
 	require.NoError(t, err)
 }
+
+// TestForkIsNewest: a fork began when it was made, whatever it has copied. So it is last, its list and
+// its page say so, and the end of the run names it in that way; the end of another one names that by its id.
+func TestForkIsNewest(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "")
+	l.file("ask.json", recorded["ask.json"])
+	l.file("ask.script.json", `{"default": [{"text": "Done."}]}`)
+	for _, id := range []string{"first", "second"} {
+		l.run(exitOK, "run", "ask.json", "--offline", "--session", id)
+	}
+	p := l.run(exitOK, "resume", "first", "--fork", "one", "--session", "branch")
+	require.Contains(t, p.err.String(), "Next: windlass show last ")
+	require.Contains(t, l.run(exitOK, "show", "last").out.String(), "session   branch\n")
+	require.Contains(t, l.run(exitOK, "show", "ask").out.String(), "session   branch\n")
+	require.Contains(t, l.run(exitOK, "show", "last~2").out.String(), "session   first\n")
+	var ids []string
+	for _, line := range strings.Split(l.run(exitOK, "sessions", "list").out.String(), "\n")[2:5] {
+		ids = append(ids, strings.Fields(line)[0])
+	}
+	require.Equal(t, []string{"branch", "second", "first"}, ids)
+	require.Equal(t, "session_id\nbranch", strings.TrimSpace(l.run(exitOK, "sql", "SELECT session_id FROM sessions ORDER BY started_at DESC LIMIT 1", "--csv").out.String()))
+	_, names, _ := strings.Cut(l.run(exitOK, "__complete", "show", "").out.String(), "\n")
+	require.Regexp(t, `^branch\t`, names, "after last")
+}

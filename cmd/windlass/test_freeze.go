@@ -11,6 +11,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/internal/sessions"
 	"github.com/windlass-run/windlass/internal/snapshot"
 	"github.com/windlass-run/windlass/internal/snapshot/frozen"
 	"github.com/windlass-run/windlass/internal/term"
@@ -33,14 +34,15 @@ tools answered is not looked at otherwise, so read the file before you share it.
 
 What a test compares: phases, routes, tools (their calls), output, state, and context (what each model call was sent). All but
 context unless --match says otherwise.`,
-		Example: `  windlass test freeze last --name refund
+		Example: `  windlass test freeze last
+  windlass test freeze last --name refund
   windlass test freeze last --name refund-prompts --match phases,output,context
   windlass test freeze last --name refund --dir cascades/tests --cascade cascades/refund.json`,
 		Args: oneSession,
 		RunE: func(cmd *cobra.Command, args []string) error { return freezeSession(cmd.Context(), con, args[0], o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Name, "name", "", "the `NAME` of the test")
+	f.StringVar(&o.Name, "name", "", "the `NAME` of the test (default: the id of the session's cascade)")
 	f.StringVar(&o.Dir, "dir", testsDir, "the `FOLDER` of tests that it is written to")
 	f.StringSliceVar(&o.match, "match", nil, "the `ASPECTS` that must match, with commas (default: all but context)")
 	f.StringVar(&o.Cascade, "cascade", "", "the `FILE` that the test runs (default: the one that the run was begun with)")
@@ -64,11 +66,19 @@ func freezeSession(ctx context.Context, con *console, given string, o freezeOpti
 	if o.Match, err = readAspects(o.match); err != nil {
 		return err
 	}
-	if !journal.IsSessionID(o.Name) {
-		return usageError(fmt.Errorf("--name %q: use up to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit", o.Name),
-			"windlass test freeze "+given+" --name refund")
+	if o.Name != "" {
+		if err := checkTestName(o.Name, given); err != nil {
+			return err
+		}
 	}
 	rec, err := readSession(ctx, con, given)
+	if err != nil {
+		return err
+	}
+	if o.Name == "" {
+		o.Name = sessions.CascadeID(rec.Header.Cascade)
+		err = checkTestName(o.Name, given)
+	}
 	if err != nil {
 		return err
 	}
@@ -84,6 +94,14 @@ func freezeSession(ctx context.Context, con *console, given string, o freezeOpti
 		fmt.Fprintf(con.err, "It holds what models and tools answered: read it before you share it. Run it: windlass test run %s\n", o.Dir)
 		return nil
 	})
+}
+
+func checkTestName(name, session string) error {
+	if journal.IsSessionID(name) {
+		return nil
+	}
+	return usageError(fmt.Errorf("--name %q: use up to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit", name),
+		"windlass test freeze "+session+" --name refund")
 }
 
 // freezeError says in flags why a session cannot be frozen, and what to try.

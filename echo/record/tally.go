@@ -15,17 +15,19 @@ import (
 type Tally struct {
 	sums   Sums
 	visits map[echo.Key]*visited
+	own    bool    // the newest entry is the session's own
 	asked  []asked // what model calls are sent that are not answered: few
 }
 
 // Sums are what all entries of a session come to that are its own.
 type Sums struct {
 	Spent
-	Background Totals // of it, what was done in the background
-	Context    Sizes  // of what phases' calls that were answered were sent
-	Copied     Copied // in no sum above
-	Phases     int    // visits that have begun, those that were copied among them
-	StartedAt  time.Time
+	Background Totals        // of it, what was done in the background
+	Context    Sizes         // of what phases' calls that were answered were sent
+	Copied     Copied        // in no sum above
+	Phases     int           // visits that have begun, those that were copied among them
+	StartedAt  time.Time     // of its first own entry: a fork begins after what it has copied
+	Ran        time.Duration // in which it ran: without the time from a stop to the next resume
 	Entries    uint64
 }
 
@@ -58,14 +60,12 @@ type asked struct {
 
 // Add takes the next entry.
 func (t *Tally) Add(e *echo.Entry) {
-	if t.sums.StartedAt.IsZero() {
-		t.sums.StartedAt = e.At
-	}
 	if e.NodeType == echo.NodeRunStart {
 		t.sums.Copied.Origin = echo.OriginOf(e)
 	}
-	t.sums.Entries = e.Seq
 	own := !t.sums.Copied.Has(e)
+	t.time(e, own)
+	t.sums.Entries = e.Seq
 	t.sums.take(e, own)
 	if !own {
 		t.sums.Copied.add(e)
@@ -80,6 +80,18 @@ func (t *Tally) Add(e *echo.Entry) {
 		t.visit(visit, e, own)
 		t.size(e, own)
 	}
+}
+
+// time takes when an entry was recorded.
+func (t *Tally) time(e *echo.Entry, own bool) {
+	s := &t.sums
+	switch {
+	case s.Entries == 0, own && !t.own:
+		s.StartedAt = e.At
+	case own && e.NodeType != echo.NodeResume: // before which nobody ran it
+		s.Ran += max(e.At.Sub(s.LastAt), 0)
+	}
+	t.own = own
 }
 
 func (c *Copied) add(e *echo.Entry) {

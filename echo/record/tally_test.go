@@ -3,6 +3,7 @@ package record
 import (
 	"math"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -72,6 +73,32 @@ func TestTallyTellsRequestsApart(t *testing.T) {
 	require.Equal(t, 5, s.Totals.Requests())
 	require.Zero(t, *Totals{}.KnownUSD(), "the sum of none is known")
 	require.Nil(t, Totals{Embeddings: 1, UnknownCosts: 1}.KnownUSD())
+}
+
+// A run took the time in which it ran: not the night between its stop and its resume. A fork began
+// when it was made, and what it has copied took none of its time.
+func TestTallyOfTime(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	entry := func(seq uint64, node echo.NodeType, after time.Duration) *echo.Entry {
+		return &echo.Entry{Seq: seq, NodeType: node, Key: echo.MustKey("run/start"), At: began.Add(after), Data: []byte(`{}`)}
+	}
+	entries := []*echo.Entry{
+		entry(1, echo.NodeRunStart, 0), entry(2, echo.NodeRunEnd, 5*time.Second),
+		entry(3, echo.NodeResume, 9*time.Hour), entry(4, echo.NodeRunEnd, 9*time.Hour+2*time.Second),
+	}
+	sums := Of(entries).Sums()
+	require.Equal(t, began, sums.StartedAt)
+	require.Equal(t, 7*time.Second, sums.Ran)
+	require.Equal(t, began.Add(9*time.Hour+2*time.Second), sums.LastAt)
+
+	entries[0].Data = []byte(`{"header":{"parent":"a","parent_seq":2}}`)
+	sums = Of(entries).Sums()
+	require.Equal(t, began.Add(9*time.Hour), sums.StartedAt)
+	require.Equal(t, 2*time.Second, sums.Ran)
+	sums = Of(entries[:2]).Sums()
+	require.Equal(t, began, sums.StartedAt, "it has nothing of its own yet")
+	require.Zero(t, sums.Ran)
 }
 
 // TestRoundUSD: what adding up leaves behind is no part of a sum, and what a token costs is.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
@@ -137,7 +138,7 @@ func forkHeader(parent journal.Header, id string, seq uint64, o ForkOptions) (jo
 		started.Name = parent.SessionID
 	}
 	h.Options = encoded(started)
-	h.SessionID, h.Parent, h.ParentSeq = id, parent.SessionID, seq
+	h.SessionID, h.StartedAt, h.Parent, h.ParentSeq = id, time.Now().UTC(), parent.SessionID, seq
 	h.Redactions = slices.Clone(h.Redactions)
 	for i := range h.Redactions {
 		of := &h.Redactions[i]

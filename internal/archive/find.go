@@ -136,7 +136,7 @@ func tooFew(home, name string) error {
 	return failure.Newf(failure.UnknownSession, "no session %q: there %s on this machine", name, have)
 }
 
-// unknown says which sessions there are with ids like one that is not there.
+// unknown says which names of sessions are like one that is not there.
 func (a *Archive) unknown(ctx context.Context, db *clickhouse.DB, name string) error {
 	msg := fmt.Sprintf("no session %q on this machine or in ClickHouse", name)
 	ids, err := Local(a.Home)
@@ -147,13 +147,25 @@ func (a *Archive) unknown(ctx context.Context, db *clickhouse.DB, name string) e
 	if err != nil {
 		return err
 	}
+	var cascades []string
 	for _, s := range known {
-		if !slices.Contains(ids, s.ID) {
-			ids = append(ids, s.ID)
-		}
+		ids, cascades = append(ids, s.ID), append(cascades, s.CascadeID)
 	}
-	if len(ids) > 0 {
-		msg += "; the nearest are " + strings.Join(suggestion.Nearest(name, ids, 3), ", ")
+	if a.Scope == names.Everything {
+		if len(ids) > 0 {
+			cascades = slices.Insert(cascades, 0, "last")
+		}
+		for _, s := range Recent(a.Home, ids, cascadesAtOnce) { // those that ClickHouse does not have yet
+			cascades = append(cascades, s.CascadeID)
+		}
+		ids = slices.Concat(cascades, ids)
+	}
+	switch near := suggestion.Near(name, ids, 3); len(near) {
+	case 0:
+	case 1:
+		msg += "; the nearest is " + near[0]
+	default:
+		msg += "; the nearest are " + strings.Join(near, ", ")
 	}
 	return failure.New(failure.UnknownSession, errors.New(msg), "")
 }

@@ -144,7 +144,7 @@ func (r *row) look(to string) {
 		return // it is here no more
 	}
 	if !r.stored {
-		r.CascadeID, r.StartedAt, r.LastAt, r.Tags = s.CascadeID, s.Header.StartedAt, s.LastAt, sessions.Tags(s.Header.Cascade)
+		r.CascadeID, r.StartedAt, r.LastAt, r.Tags = s.CascadeID, s.StartedAt, s.LastAt, sessions.Tags(s.Header.Cascade)
 	}
 	r.local, r.Here = s, true
 	if s.Err != nil {
@@ -201,7 +201,7 @@ func localFigures(local *sessions.Session, f *record.Fold) clickhouse.Session {
 		s.Reason, s.Error = string(local.End.Reason), local.End.Error
 	}
 	if f.Entries() == 0 {
-		s.StartedAt, s.LastAt = local.Header.StartedAt, local.LastAt
+		s.StartedAt, s.LastAt = local.StartedAt, local.LastAt
 	}
 	return s
 }

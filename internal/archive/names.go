@@ -169,7 +169,7 @@ func Recent(home string, ids []string, most int) []Candidate {
 
 func candidateHere(home, id string) Candidate {
 	s, err := sessions.Look(config.SessionDir(home, id))
-	c := Candidate{ID: id, CascadeID: s.CascadeID, Status: s.Status(), StartedAt: s.Header.StartedAt}
+	c := Candidate{ID: id, CascadeID: s.CascadeID, Status: s.Status(), StartedAt: s.StartedAt}
 	if err != nil {
 		c.Status = statusOfUnreadable(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oklog/ulid/v2"
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/internal/archive"
@@ -228,4 +229,26 @@ func TestRedactionTakesNoNewest(t *testing.T) {
 		_, err := archive.Redact(t.Context(), a, name, hash, archive.RedactOptions{})
 		require.EqualError(t, err, fmt.Sprintf("no session %q has a journal on this machine: it is redacted where it was run", name))
 	}
+}
+
+// TestForkOfBefore: an earlier windlass gave a fork the time of its parent. Its id says when it was made.
+func TestForkOfBefore(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	write(t, home, "parent", 0, true)
+	write(t, home, "later", time.Hour, true)
+	fork := strings.ToLower(ulid.MustNew(ulid.Timestamp(began.Add(2*time.Hour)), nil).String())
+	write(t, home, fork, 0, true)
+	a := &archive.Archive{Home: home, Scope: names.Everything}
+	for name, want := range map[string]string{"last": fork, "last~1": "later", "incident": fork} {
+		id, err := a.Find(t.Context(), name)
+		require.NoError(t, err)
+		require.Equal(t, want, id, name)
+	}
+	list, _, err := a.List(t.Context(), 1, clickhouse.Filter{})
+	require.NoError(t, err)
+	require.Equal(t, fork, list[0].ID)
+	ids, err := archive.Folders(home)
+	require.NoError(t, err)
+	require.Equal(t, began.Add(2*time.Hour), archive.Recent(home, ids, 1)[0].StartedAt)
 }

@@ -67,12 +67,12 @@ func (a *Archive) Newest(ctx context.Context, limit int) (*SessionList, error) {
 func newest(local []*sessions.Session, limit int) []*sessions.Session {
 	slices.SortStableFunc(local, func(a, b *sessions.Session) int {
 		headless := func(s *sessions.Session) int {
-			if s.Header.StartedAt.IsZero() && !IsOtherVersion(s.Err) {
+			if s.StartedAt.IsZero() && !IsOtherVersion(s.Err) {
 				return 0
 			}
 			return 1
 		}
-		return cmp.Or(headless(a)-headless(b), b.Header.StartedAt.Compare(a.Header.StartedAt))
+		return cmp.Or(headless(a)-headless(b), b.StartedAt.Compare(a.StartedAt))
 	})
 	return local[:min(limit, len(local))]
 }

@@ -94,7 +94,7 @@ func figuresOf(s *record.Sums) clickhouse.SessionFigures {
 	return clickhouse.SessionFigures{
 		Phases: uint64(s.Phases), Calls: uint64(t.Calls), EmbeddingCalls: uint64(t.Embeddings), ToolCalls: uint64(s.ToolCalls),
 		UnknownCostCalls: uint64(t.UnknownCosts), ScriptedCalls: uint64(t.Scripted), Tokens: tokensOf(&t.Usage), CostUSD: t.KnownUSD(),
-		Pretend: pretendOf(&t), Copied: copiedOf(&s.Copied),
+		RanMS: float64(s.Ran.Microseconds()) / 1000, Pretend: pretendOf(&t), Copied: copiedOf(&s.Copied),
 	}
 }
 

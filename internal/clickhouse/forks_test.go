@@ -3,6 +3,7 @@ package clickhouse_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -49,6 +50,8 @@ func TestCopiesAreNotCounted(t *testing.T) {
 			require.EqualValues(t, sums.Totals.Calls, s.Calls)
 			require.EqualValues(t, sums.Totals.Embeddings, s.EmbeddingCalls)
 			require.EqualValues(t, sums.ToolCalls, s.ToolCalls)
+			require.WithinDuration(t, sums.StartedAt, s.StartedAt, time.Microsecond, id)
+			require.InDelta(t, float64(sums.Ran.Microseconds())/1000, s.RanMS, 1e-3, id)
 			require.EqualValues(t, sums.Totals.Usage.In, s.TokensIn)
 			require.EqualValues(t, sums.Copied.Totals.Requests(), s.CopiedCalls)
 			require.EqualValues(t, sums.Copied.Totals.UnknownCosts, s.CopiedUnknown)

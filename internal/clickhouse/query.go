@@ -13,7 +13,11 @@ import (
 
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 	"github.com/windlass-run/windlass/internal/clickhouse/sqltext"
+	"github.com/windlass-run/windlass/internal/clickhouse/value"
 )
+
+// Value is one value of a result.
+type Value = value.Value
 
 // Column is a column of a result.
 type Column struct {
@@ -27,7 +31,7 @@ type Rows struct {
 	Format  string // of the query's FORMAT clause, which the caller is asked to honour; empty when there was none
 
 	rows  rowSource // nil: a statement without a result
-	types []valueType
+	types []value.Type
 	dest  []any
 	cut   error           // why the rows ended early
 	ctx   context.Context //nolint:containedctx // it is the query's, whose end explains a failing read
@@ -86,7 +90,7 @@ func run(ctx context.Context, conn driver.Conn, st sqltext.Statement, settings d
 	r := &Rows{rows: rows, ctx: ctx, Format: st.Format}
 	for _, t := range rows.ColumnTypes() {
 		r.Columns = append(r.Columns, Column{Name: t.Name(), Type: t.DatabaseTypeName()})
-		r.types = append(r.types, parseType(t.DatabaseTypeName()))
+		r.types = append(r.types, value.Parse(t.DatabaseTypeName()))
 		r.dest = append(r.dest, reflect.New(t.ScanType()).Interface())
 	}
 	return r, nil
@@ -137,7 +141,7 @@ func (r *Rows) Row() ([]Value, error) {
 	}
 	values := make([]Value, len(r.dest))
 	for i, d := range r.dest {
-		v, err := r.types[i].convert(reflect.ValueOf(d).Elem())
+		v, err := r.types[i].Convert(reflect.ValueOf(d).Elem())
 		if err != nil {
 			return nil, fmt.Errorf("read column %q of type %s: %w (toString(...) makes it readable)",
 				r.Columns[i].Name, r.Columns[i].Type, err)
@@ -165,7 +169,7 @@ func (r *Rows) Close() error {
 
 // IsNumber reports whether the column holds numbers, which tables show right-aligned.
 func (c Column) IsNumber() bool {
-	name := parseType(c.Type).name
+	name := value.Parse(c.Type).Name()
 	for _, prefix := range []string{"Int", "UInt", "Float", "Decimal", "BFloat"} {
 		if strings.HasPrefix(name, prefix) && !strings.HasPrefix(name, "Interval") {
 			return true

@@ -105,14 +105,16 @@ type SessionState struct {
 	Error     string `json:"error,omitempty" ch:"error"` // what ended a run that did not complete
 }
 
-// SessionTimes are the times of the first and the last entry.
+// SessionTimes are the times of the first entry that is not copied, and of the last.
 type SessionTimes struct {
 	StartedAt time.Time `json:"started_at" ch:"started_at"`
 	LastAt    time.Time `json:"last_at" ch:"last_at"`
 }
 
-// Duration is the time between the first and the last entry.
-func (t SessionTimes) Duration() time.Duration { return t.LastAt.Sub(t.StartedAt) }
+// Ran is the time in which the session ran.
+func (f *SessionFigures) Ran() time.Duration {
+	return time.Duration(f.RanMS * float64(time.Millisecond))
+}
 
 // SessionFigures are what a run came to.
 type SessionFigures struct {
@@ -124,6 +126,7 @@ type SessionFigures struct {
 	ScriptedCalls    uint64 `json:"scripted_calls" ch:"scripted_calls"`
 	Tokens
 	CostUSD *float64 `json:"cost_usd" ch:"cost_usd"` // nil when there are calls and no cost is known
+	RanMS   float64  `json:"ran_ms" ch:"ran_ms"`     // in which it ran: without the time from a stop to the next resume
 	Pretend
 	Copied
 }
@@ -194,8 +197,11 @@ func IDsLike(ctx context.Context, db *DB, name string, minSuffix int) ([]string,
 
 // NewestOf returns the id of the session of a cascade that began last; "" for none.
 func NewestOf(ctx context.Context, db *DB, cascade string) (string, error) {
+	logs := db.layout.table("unified_logs")
 	rows, err := list[SessionState](ctx, db, "look for the newest session of a cascade",
-		"SELECT session_id FROM "+db.layout.table("unified_logs")+" WHERE cascade_id = ? GROUP BY session_id ORDER BY min(at) DESC, session_id LIMIT 1", cascade)
+		"SELECT l.session_id AS session_id FROM "+logs+" AS l LEFT JOIN (SELECT session_id AS fork, max(forked_at) AS upto FROM "+logs+
+			" WHERE cascade_id = ? AND forked_at > 0 GROUP BY session_id) AS f ON l.session_id = f.fork WHERE l.cascade_id = ? GROUP BY l.session_id"+
+			" ORDER BY if(max(l.seq) > max(ifNull(f.upto, 0)), minIf(l.at, l.seq > ifNull(f.upto, 0)), min(l.at)) DESC, session_id LIMIT 1", cascade, cascade)
 	if err != nil || len(rows) == 0 {
 		return "", err
 	}

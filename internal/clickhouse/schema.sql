@@ -318,7 +318,7 @@ FROM {{template "savingsRows"}} AS c GROUP BY c.model;
 -- One row per session. What became of a run its newest end says, unless it was resumed since. A run without an end is
 -- unfinished: whether it is running or was killed the rows cannot tell, and windlass sessions list can where it was run. What
 -- a fork has copied of the session forked_from is in copied_calls, with requests for embeddings, and copied_cost_usd, and in no
--- other figure but phases.
+-- other figure but phases: it begins after it. ran_ms is without the time from a stop to the next resume.
 CREATE OR REPLACE VIEW {{table "sessions"}}{{onCluster}} AS
 SELECT l.session_id AS session_id,
        any(l.cascade_id) AS cascade_id,
@@ -327,8 +327,10 @@ SELECT l.session_id AS session_id,
        if(status = 'unfinished', '',
           argMaxIf(JSONExtractString(l.data_json, 'reason'), l.seq, l.node_type = 'run_end')) AS reason,
        if(status = 'unfinished', '', argMaxIf(l.error, l.seq, l.node_type = 'run_end')) AS error,
-       min(l.at) AS started_at,
+       if(countIf(NOT l.copied) > 0, minIf(l.at, NOT l.copied), min(l.at)) AS started_at,
        max(l.at) AS last_at,
+       if(countIf(NOT l.copied) = 0, 0, (toUnixTimestamp64Micro(last_at) - toUnixTimestamp64Micro(started_at)
+          + sumIf(toUnixTimestamp64Micro(l.at), l.stopped) - sumIf(toUnixTimestamp64Micro(l.at), l.resumed)) / 1000) AS ran_ms,
        uniqExactIf(l.key, l.node_type = 'phase_start') AS phases,
        countIf(l.is_call AND NOT l.copied AND l.effect != 'embed') AS calls,
        countIf(l.is_call AND NOT l.copied AND l.effect = 'embed') AS embedding_calls,
@@ -349,7 +351,12 @@ SELECT l.session_id AS session_id,
 FROM
 (
     SELECT session_id, cascade_id, seq, at, node_type, key, effect, error, data_json, scripted, tokens_in, tokens_cached, tokens_out, cost_usd,
-           price_as, pretend_usd, node_type = 'model_call' AS is_call, {{template "tags"}} AS tags, f.forked_from AS forked_from, {{template "copied"}}
+           price_as, pretend_usd, node_type = 'model_call' AS is_call, {{template "tags"}} AS tags, f.forked_from AS forked_from, {{template "copied"}},
+           has(r.resumes, seq) AND seq > ifNull(f.copied_upto, 0) + 1 AS resumed, has(r.resumes, seq + 1) AND NOT copied AS stopped
     FROM {{table "unified_logs"}} AS l FINAL {{template "joinForks"}}
+    LEFT JOIN
+    (
+        SELECT session_id AS session, groupUniqArray(seq) AS resumes FROM {{table "unified_logs"}} WHERE node_type = 'run_resume' GROUP BY session_id
+    ) AS r ON session_id = r.session
 ) AS l
 GROUP BY l.session_id;

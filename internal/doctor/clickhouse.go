@@ -18,8 +18,8 @@ type ClickHouse struct {
 	Sources []embedded.Attempt `json:"sources,omitempty"` // of the engine, in the order in which they are asked
 	Engine  string             `json:"engine,omitempty"`
 	Running
-	DataDir  string `json:"data_dir,omitempty"`
-	Version  string `json:"version,omitempty"`
+	DataDir string `json:"data_dir,omitempty"`
+	Versions
 	Database string `json:"database,omitempty"`
 	Size
 	Waiting archive.Backlog `json:"waiting"`           // what is on this machine and not there
@@ -28,6 +28,12 @@ type ClickHouse struct {
 
 	Reading *clickhouse.ReadingRights `json:"reading,omitempty"` // of windlass sql without --write
 	Error   string                    `json:"error,omitempty"`
+}
+
+// Versions say which ClickHouse it is.
+type Versions struct {
+	Version string `json:"version,omitempty"`
+	Release string `json:"release,omitempty"` // of the engine, as windlass version says it
 }
 
 // Running is how the database is reached.
@@ -73,6 +79,7 @@ func (h *ClickHouse) examine(ctx context.Context, o clickhouse.Options) error {
 		h.Kind, h.DataDir, h.Sandbox = "embedded", clickhouse.EngineDir(o.Home), examineSandbox(o.RequireSandbox)
 		engine, attempts, err := embedded.Survey(ctx, embedded.ConfigFromEnv(o.CacheDir))
 		h.Engine, h.Sources = engine.Path, attempts
+		h.Release = embedded.Present(ctx, embedded.ConfigFromEnv(o.CacheDir)).Version
 		if err != nil || engine.Path == "" { // the first run fetches it
 			return err
 		}

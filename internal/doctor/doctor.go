@@ -27,6 +27,7 @@ type Report struct {
 	Npm        string     `json:"npm,omitempty"` // its path; empty: not found
 	Model      string     `json:"model,omitempty"`
 	BaseURL    string     `json:"base_url,omitempty"`
+	Endpoints  []Endpoint `json:"endpoints,omitempty"` // of the models that windlass.json names one for
 	Embedder   Embedder   `json:"embedder"`
 	Keys       []Key      `json:"keys"`
 	Secrets    Secrets    `json:"secrets"`
@@ -39,6 +40,12 @@ type Report struct {
 type Key struct {
 	Name string `json:"name"`
 	Set  bool   `json:"set"`
+}
+
+// Endpoint is where a model of windlass.json is asked.
+type Endpoint struct {
+	Model   string `json:"model"` // may have a *
+	BaseURL string `json:"base_url"`
 }
 
 // Secrets is how this process keeps secrets from others of the same user.
@@ -59,13 +66,14 @@ type Options struct {
 func Examine(ctx context.Context, o Options) Report {
 	r := Report{
 		Home: o.Database.Home, Cache: o.Database.CacheDir, Config: o.Config.Path,
-		Model:    cmp.Or(os.Getenv("WINDLASS_MODEL"), o.Config.DefaultModel),
-		BaseURL:  hideURL(environment.Getenv("OPENAI_BASE_URL")),
-		Embedder: examineEmbedder(o.Config, o.Embedder, o.Database.CacheDir),
-		Keys:     examineKeys(o.Config),
-		Secrets:  Secrets(vault.Current()),
-		Problems: []string{},
-		Warnings: tool.RiskyTrust(o.Config.TrustedCommands),
+		Model:     cmp.Or(os.Getenv("WINDLASS_MODEL"), o.Config.DefaultModel),
+		BaseURL:   hideURL(environment.Getenv("OPENAI_BASE_URL")),
+		Endpoints: endpoints(o.Config),
+		Embedder:  examineEmbedder(o.Config, o.Embedder, o.Database.CacheDir),
+		Keys:      examineKeys(o.Config),
+		Secrets:   Secrets(vault.Current()),
+		Problems:  []string{},
+		Warnings:  tool.RiskyTrust(o.Config.TrustedCommands),
 	}
 	if o.ConfigError != nil {
 		r.Problems = append(r.Problems, o.ConfigError.Error())
@@ -87,6 +95,16 @@ func Examine(ctx context.Context, o Options) Report {
 		r.Problems = append(r.Problems, e)
 	}
 	return r
+}
+
+// endpoints are those that windlass.json names, without secrets in them.
+func endpoints(cfg *config.Config) (list []Endpoint) {
+	for _, name := range slices.Sorted(maps.Keys(cfg.Models)) {
+		if base := cfg.Models[name].BaseURL; base != "" {
+			list = append(list, Endpoint{name, hideURL(base)})
+		}
+	}
+	return list
 }
 
 func hideURL(s string) string {

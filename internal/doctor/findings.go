@@ -21,7 +21,14 @@ func (r *Report) Findings(t *term.Table, waiting string) {
 	t.Add("secrets", secretsFinding(r.Secrets))
 	t.Add("npm", cmp.Or(r.Npm, "not found"))
 	t.Add("model", cmp.Or(r.Model, "none set (WINDLASS_MODEL, --model, or in the cascade)"))
-	t.Add("endpoint of models", cmp.Or(r.BaseURL, "the provider's own"))
+	own := cmp.Or(r.BaseURL, "the provider's own")
+	if len(r.Endpoints) > 0 {
+		own += ", but for those below"
+	}
+	t.Add("endpoint of models", own)
+	for _, e := range r.Endpoints {
+		t.Add("  of "+e.Model, e.BaseURL)
+	}
 	t.Add("embedder", embedderFinding(r.Embedder))
 	for _, k := range r.Keys {
 		state := "not set"
@@ -36,6 +43,8 @@ func databaseFinding(h ClickHouse) string {
 	switch {
 	case h.Error != "":
 		return h.Kind + ": does not answer"
+	case h.Answers && h.Release != "" && h.Release != h.Version:
+		return fmt.Sprintf("%s, version %s, which says %s itself: answers", h.Kind, h.Release, h.Version)
 	case h.Answers:
 		return fmt.Sprintf("%s, version %s: answers", h.Kind, h.Version)
 	}

@@ -44,6 +44,7 @@ type failure struct {
 	after   time.Duration // what the provider asked to wait; negative: nothing
 	err     error
 	unsent  bool // no connection was made
+	refused bool // the provider said before it began that it had no room for the request
 }
 
 // mayHaveGenerated reports whether the provider may have been at an answer when the request failed.
@@ -51,7 +52,9 @@ func (f *failure) mayHaveGenerated() bool {
 	switch f.kind {
 	case echo.ModelErrNetwork:
 		return !f.unsent
-	case echo.ModelErrTimeout, echo.ModelErrServer, echo.ModelErrBadResponse:
+	case echo.ModelErrServer:
+		return !f.refused
+	case echo.ModelErrTimeout, echo.ModelErrBadResponse:
 		return true
 	default:
 		return false
@@ -123,6 +126,9 @@ func readProviderError(body []byte) (providerError, bool) {
 	return e, len(envelope.Error) > 0 && string(envelope.Error) != "null"
 }
 
+// statusOverloaded is what Anthropic answers when it has no room.
+const statusOverloaded = 529
+
 // statusFailure reads an answer with an error status.
 func statusFailure(status int, header http.Header, body []byte, now time.Time) *failure {
 	pe, ok := readProviderError(body)
@@ -130,6 +136,7 @@ func statusFailure(status int, header http.Header, body []byte, now time.Time) *
 		pe = providerError{Message: textOf(body)}
 	}
 	f := providerFailure(status, &pe)
+	f.refused = status == http.StatusServiceUnavailable || status == statusOverloaded
 	if status == http.StatusNotFound && !ok { // the words of a page, such as a proxy's, say nothing of models
 		f.fill(echo.ModelErrUnknownEndpoint, retryNever)
 	}

@@ -17,7 +17,7 @@ import (
 
 const (
 	fakeEntry = `event: state` + "\n" + `data: {"session_id":"s1","seq":SEQ,"at":"0001-01-01T00:00:00Z","node_type":"state","key":"k","data":{"text":"a\nb"}}` + "\n\n"
-	fakeEnd   = `event: end` + "\n" + `data: {"session_id":"s1","cascade_id":"c","status":"running","resumable":false,"started_at":"1970-01-01T00:00:01Z","last_at":"1970-01-01T00:00:02Z","entries":3,"phases":0,"calls":0,"embedding_calls":0,"tool_calls":0,"unknown_cost_calls":0,"scripted_calls":0,"tokens_in":0,"tokens_cached":0,"tokens_out":0,"cost_usd":null}` + "\n\n"
+	fakeEnd   = `event: end` + "\n" + `data: {"session_id":"s1","cascade_id":"c","status":"running","resumable":false,"started_at":"1970-01-01T00:00:01Z","last_at":"1970-01-01T00:00:02Z","entries":3,"phases":0,"calls":0,"embedding_calls":0,"tool_calls":0,"unknown_cost_calls":0,"scripted_calls":0,"tokens_in":0,"tokens_cached":0,"tokens_out":0,"cost_usd":null,"ran_ms":0}` + "\n\n"
 	fakeHead  = ": the entries of session s1\n\n"
 )
 

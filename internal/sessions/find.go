@@ -51,7 +51,8 @@ func Find(folder string) ([]*Found, error) {
 		if errors.Is(err, os.ErrNotExist) {
 			return nil
 		}
-		return &Found{ID: filepath.Base(dir), Dir: dir, StartedAt: started}
+		id := filepath.Base(dir)
+		return &Found{ID: id, Dir: dir, StartedAt: began(id, started)}
 	}), nil
 }
 

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oklog/ulid/v2"
+
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/echo/record"
@@ -28,6 +30,7 @@ type Session struct {
 	Dir       string
 	Header    journal.Header
 	CascadeID string
+	StartedAt time.Time  // zero: not known
 	Last      uint64     // number of the newest entry; 0: there is none
 	LastAt    time.Time  // when it was recorded
 	End       record.End // how the run ended
@@ -82,8 +85,22 @@ func (s *Session) look() error {
 	s.Busy, s.Marks = busy, delivery.ReadMarks(s.Dir)
 	if ends != nil {
 		s.Header, s.Torn, s.CascadeID = ends.Header, ends.Torn, CascadeID(ends.Header.Cascade)
+		s.StartedAt = began(s.ID, s.Header.StartedAt)
 	}
 	return cmp.Or(lockErr, err)
+}
+
+// began returns when a session began: the time in its header, or in an id that windlass made when
+// that is later. A fork that an earlier windlass made has the time of its parent in its header.
+func began(id string, header time.Time) time.Time {
+	made, err := ulid.ParseStrict(id)
+	if err != nil || header.IsZero() {
+		return header
+	}
+	if at := made.Timestamp(); at.After(header) && at.Before(time.Now()) { // else a person chose the id
+		return at.UTC()
+	}
+	return header
 }
 
 // CascadeID returns the name of a cascade, usually its first member, or "".

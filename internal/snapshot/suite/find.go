@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -18,6 +19,9 @@ type MissingError struct {
 }
 
 func (e *MissingError) Error() string {
+	if errors.Is(e.Err, fs.ErrNotExist) {
+		return fmt.Sprintf("there are no tests: %s does not exist", e.Path)
+	}
 	return fmt.Sprintf("there are no tests in %s: %v", e.Path, e.Err)
 }
 

@@ -30,7 +30,9 @@ func TestFind(t *testing.T) {
 	var missing *MissingError
 	require.ErrorAs(t, err, &missing)
 	require.ErrorIs(t, err, os.ErrNotExist)
-	require.ErrorContains(t, err, "there are no tests in "+at("nothing")+": ")
+	require.EqualError(t, err, "there are no tests: "+at("nothing")+" does not exist")
+	_, err = Find([]string{at("b.test.json/x")})
+	require.ErrorContains(t, err, "there are no tests in "+at("b.test.json/x")+": ")
 	_, err = Find([]string{at("empty"), at("empty")})
 	var empty *EmptyError
 	require.ErrorAs(t, err, &empty)

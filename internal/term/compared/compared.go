@@ -62,7 +62,7 @@ func (p *printer) head(s *Sessions) {
 		*comparison.Run
 	}{{"A", s.NameA, &s.A}, {"B", s.NameB, &s.B}} {
 		p.fact(r.side, fmt.Sprintf("%s  %s  %s  %s, took %s", r.name, term.Cell(r.CascadeID), term.Cell(r.Status),
-			r.StartedAt.Local().Format(time.DateTime), term.Duration(r.Duration())))
+			r.StartedAt.Local().Format(time.DateTime), term.Duration(r.Ran())))
 	}
 	if s.Fork != nil {
 		p.fact("fork", forkText(s))
@@ -163,7 +163,7 @@ func totals(r *comparison.Run) []string {
 	return []string{
 		r.Status, term.Count(int64(r.Attempts)), term.Count(int64(r.Turns)), term.Count(int64(r.Calls)), term.Count(int64(r.ToolCalls)),
 		term.Count(r.TokensIn), term.Count(r.TokensCached), term.Count(r.TokensOut),
-		term.Cost(r.CostUSD, r.Calls+r.EmbeddingCalls, r.UnknownCostCalls), term.Duration(r.Duration()),
+		term.Cost(r.CostUSD, r.Calls+r.EmbeddingCalls, r.UnknownCostCalls), term.Duration(r.Ran()),
 	}
 }
 

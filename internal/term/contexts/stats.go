@@ -27,12 +27,12 @@ func (p *printer) sums(id string, t *inspect.Sums) {
 	if t.Copied > 0 {
 		p.fact("copied", "%s of session %s, which paid for them, in no sum", term.Plural(t.Copied, "call"), t.ForkedFrom)
 	}
-	p.fact("full", "%s", tokensAndUSD(t.FullTokens, t.FullUSD, t.Unpriced))
-	p.fact("sent", "%s", tokensAndUSD(t.SentTokens, t.SentUSD, t.Unpriced))
-	p.fact("saved", "%s", tokensAndUSD(t.SavedTokens, t.SavedUSD, t.Unpriced)+percents(t))
+	p.fact("full", "%s", tokensAndUSD(t.FullTokens, t.FullUSD, t))
+	p.fact("sent", "%s", tokensAndUSD(t.SentTokens, t.SentUSD, t))
+	p.fact("saved", "%s", tokensAndUSD(t.SavedTokens, t.SavedUSD, t)+percents(t))
 	if b := t.Between; b.Selections > 0 {
 		p.fact("between", "%s for phases, with %s: %s of %s tokens came in, saved %s", term.Plural(b.Selections, "selection"),
-			term.Plural(b.Calls, "call"), term.Count(b.SentTokens), term.Count(b.FullTokens), savedBetween(&b))
+			term.Plural(b.Calls, "call"), term.Count(b.SentTokens), term.Count(b.FullTokens), savedBetween(&b, t))
 	}
 	if g := t.Guard; g.Warnings+g.Compactions+g.Calls > 0 {
 		p.fact("guard", "%s, %s, %s for them%s", term.Plural(g.Warnings, "warning"), term.Plural(g.Compactions, "compaction"), term.Plural(g.Calls, "call"),
@@ -53,10 +53,10 @@ func (p *printer) sums(id string, t *inspect.Sums) {
 	p.line("")
 }
 
-func savedBetween(b *record.Between) string {
+func savedBetween(b *record.Between, t *inspect.Sums) string {
 	s := term.Count(b.SavedTokens) + " tokens"
 	if b.SavedUSD == nil {
-		return s + ", price unknown"
+		return s + ", " + noPrice(t)
 	}
 	s += ", " + term.USD(*b.SavedUSD)
 	if b.Unpriced > 0 {
@@ -72,14 +72,22 @@ func guardCost(g *inspect.GuardSums) string {
 	return ": " + term.Cost(g.CostUSD, uint64(g.Calls), uint64(g.Unknown))
 }
 
-// tokensAndUSD writes a sum whose money lacks that of so many calls.
-func tokensAndUSD(tokens int64, usd *float64, unpriced int) string {
+// noPrice says why a sum has no money.
+func noPrice(t *inspect.Sums) string {
+	if t.Scripted > 0 && t.Scripted == t.Calls {
+		return "no price: scripted"
+	}
+	return "price unknown"
+}
+
+// tokensAndUSD writes a sum of so many tokens, whose money lacks that of the calls without a price.
+func tokensAndUSD(tokens int64, usd *float64, t *inspect.Sums) string {
 	s := fmt.Sprintf("%12s tokens", term.Count(tokens))
 	if usd == nil {
-		return s + "  price unknown"
+		return s + "  " + noPrice(t)
 	}
 	s += "  " + term.USD(*usd)
-	if unpriced > 0 {
+	if t.Unpriced > 0 {
 		s += " + unknown"
 	}
 	return s

@@ -188,7 +188,7 @@ func (p *Price) text() string {
 func (m *Model) Write(w io.Writer) error {
 	window := tokens(m.ContextWindow) + " tokens"
 	if m.WindowAssumed {
-		window += " are assumed: it is not known"
+		window += " are assumed, unless its endpoint says another number when a run begins"
 	}
 	price, long := "not known", ""
 	if m.Price != nil {

@@ -5,9 +5,14 @@ package page
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/mattn/go-runewidth"
+
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/inspect"
@@ -71,9 +76,20 @@ func (p *printer) line(text string) {
 	p.keep(err)
 }
 
+// factIndent is where the values of facts begin.
+const factIndent = 10
+
+// fact writes a line; on a terminal that is narrower the value is divided between words. A path stays whole.
 func (p *printer) fact(name, value string) {
 	if value != "" {
-		p.line(p.Paint(term.Bold, fmt.Sprintf("%-10s", name)) + value)
+		if room := p.Width - factIndent; room > factIndent && runewidth.StringWidth(term.StripColour(value)) > room && !strings.HasPrefix(value, "/") {
+			lines := term.Wrapped(value, room)
+			for i, line := range lines {
+				lines[i] = strings.Trim(line, " ")
+			}
+			value = strings.Join(lines, "\n"+strings.Repeat(" ", factIndent))
+		}
+		p.line(p.Paint(term.Bold, fmt.Sprintf("%-*s", factIndent, name)) + value)
 	}
 }
 
@@ -96,7 +112,7 @@ func (p *printer) facts(s *Session) {
 	}
 	p.fact("status", status)
 	p.fact("error", term.OneLine(s.failure()))
-	p.fact("started", s.StartedAt.Local().Format(time.DateTime)+", took "+term.Duration(s.Duration()))
+	p.fact("started", s.StartedAt.Local().Format(time.DateTime)+", took "+term.Duration(s.Ran()))
 	took := quantity.Requests(int(s.SessionFigures.Calls), int(s.EmbeddingCalls)) + ", " + term.Plural(int(s.ToolCalls), "tool call")
 	if s.SessionFigures.Calls+s.EmbeddingCalls > 0 {
 		took += fmt.Sprintf(": %s tokens in (%s cached), %s out", term.Count(s.TokensIn), term.Count(s.TokensCached), term.Count(s.TokensOut))
@@ -173,7 +189,7 @@ func (s *Session) does(what string) string { return s.Command + " " + what + " "
 
 // next says what to do with the session.
 func (p *printer) next(s *Session) {
-	try, why := nextOf(s)
+	try, why := s.Next()
 	name := "next"
 	if s.failure() != "" {
 		name = "try"
@@ -184,13 +200,16 @@ func (p *printer) next(s *Session) {
 	p.fact(name, try+why)
 }
 
-// nextOf returns the command that comes next, and what it is for.
-func nextOf(s *Session) (command, why string) {
+// Next returns the command that comes next, and what it does.
+func (s *Session) Next() (command, why string) {
+	tool := unfinishedTool(s.Entries)
 	switch {
 	case s.Status == sessions.Running:
 		return s.does("show"), "shows how far it has come"
 	case s.Resumable && s.Status == echo.StatusOverBudget.String():
 		return s.does("resume"), "goes on, with a higher --max-usd, --max-tokens or --max-seconds"
+	case s.Resumable && tool != "":
+		return s.does("resume"), fmt.Sprintf("runs %s again: find out first what it did", term.Cell(tool))
 	case s.Resumable:
 		return s.does("resume"), "goes on where it stopped"
 	case s.Status == archive.Unfinished:
@@ -202,4 +221,20 @@ func nextOf(s *Session) (command, why string) {
 		return s.does("replay"), "shows what it did"
 	}
 	return s.does("context stats"), "shows what each call was sent"
+}
+
+// unfinishedTool is the tool that a run failed of because nobody knows what it did before an earlier
+// stop; "" for none.
+func unfinishedTool(entries []*echo.Entry) string {
+	for _, e := range slices.Backward(entries) {
+		switch {
+		case e.NodeType == echo.NodeModelCall && !e.Background(), e.NodeType == echo.NodeToolStart:
+			return ""
+		case e.NodeType == echo.NodeToolCall && e.Error != nil && e.Error.Kind == effect.KindUnfinished && e.Tool != nil:
+			return e.Tool.Name
+		case e.NodeType == echo.NodeToolCall:
+			return ""
+		}
+	}
+	return ""
 }

@@ -19,7 +19,7 @@ func session(status, failure string, resumable bool, phases ...string) *page.Ses
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
 	r := &archive.Report{Session: clickhouse.Session{
 		SessionState: clickhouse.SessionState{ID: "01jz4k", CascadeID: "audit", Status: status, Error: failure},
-		SessionTimes: clickhouse.SessionTimes{StartedAt: at, LastAt: at.Add(time.Second)},
+		SessionTimes: clickhouse.SessionTimes{StartedAt: at, LastAt: at.Add(time.Hour)}, SessionFigures: clickhouse.SessionFigures{RanMS: 1000},
 	}, Resumable: resumable}
 	for _, name := range phases {
 		r.PhaseReports = append(r.PhaseReports, archive.PhaseReport{Visit: name + "~2", Phase: name, Status: status})
@@ -123,4 +123,12 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("the disk is full"
 func TestWriteFails(t *testing.T) {
 	t.Parallel()
 	require.EqualError(t, page.Write(contexts.Out{W: full{}}, session("completed", "", false, "read")), "the disk is full")
+}
+
+// TestFactsAreNotCut: a value that is wider than the terminal goes on below, between words; elsewhere it is one line.
+func TestFactsAreNotCut(t *testing.T) {
+	t.Parallel()
+	s := session("failed", "no answer passed loop_until in 2 attempts: the answer has 2 words, at least 5 are needed", false, "read")
+	require.Contains(t, write(t, contexts.Out{}, s), "error     "+s.Error+"\n")
+	require.Contains(t, write(t, contexts.Out{Width: 60}, s), "error     no answer passed loop_until in 2 attempts: the\n          answer has 2 words, at least 5 are needed\n")
 }

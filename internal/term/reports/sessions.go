@@ -54,7 +54,7 @@ func sessionCells(l *archive.Listed, embeds bool) []string {
 		status += ", resumable"
 	}
 	cells := []string{
-		l.ID, l.CascadeID, status, formatTime(l.StartedAt), term.Duration(l.Duration()), term.Count(int64(l.Phases)), term.Count(int64(l.Calls)),
+		l.ID, l.CascadeID, status, formatTime(l.StartedAt), term.Duration(l.Ran()), term.Count(int64(l.Phases)), term.Count(int64(l.Calls)),
 	}
 	if embeds {
 		cells = append(cells, term.Count(int64(l.EmbeddingCalls)))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/mattn/go-runewidth"
 
@@ -27,6 +28,7 @@ type Run struct {
 	Phases  []record.Totals // of the result's phases
 	Copied  record.Copied   // in none of these
 	Context record.Sizes    // of what was sent
+	Ran     time.Duration   // in all its resumes, without the time between them
 }
 
 // paid writes the tokens and the money that calls took.
@@ -42,7 +44,7 @@ func (r Run) WriteText(w io.Writer) {
 		scripted = "  (scripted: no model was asked, nothing was paid)"
 	}
 	fmt.Fprintln(w)
-	line(w, "%s in %s: %s, %s  %s%s", cmp.Or(statusWords[r.Result.Status], "Failed"), term.Millis(r.Result.DurationMS),
+	line(w, "%s in %s: %s, %s  %s%s", cmp.Or(statusWords[r.Result.Status], "Failed"), term.Millis(r.ranMS()),
 		term.Plural(len(r.Result.Phases), "phase"), quantity.Requests(r.Totals.Calls, r.Totals.Embeddings), paid(r.Totals), scripted)
 	if as := r.Totals.PriceAs; as != "" {
 		fmt.Fprintf(w, "At prices of %s: %s (nothing was paid)\n", term.OneLine(as), term.USD(r.Totals.PretendUSD))
@@ -83,6 +85,8 @@ func folded(text string, width int) []string {
 	}
 	return rows
 }
+
+func (r *Run) ranMS() float64 { return float64(r.Ran.Microseconds()) / 1000 }
 
 // contextLine says what became of the context of all phases; "": everything was sent whole.
 func contextLine(res *engine.Result, s record.Sizes) string {
@@ -148,6 +152,8 @@ type phaseJSON struct {
 
 // WriteJSON writes the whole result as JSON, with the error that ended the run; nil for none.
 func (r Run) WriteJSON(w io.Writer, runErr error) error {
+	result := *r.Result
+	result.DurationMS = r.ranMS()
 	out := struct {
 		*engine.Result
 		totalsJSON
@@ -155,7 +161,7 @@ func (r Run) WriteJSON(w io.Writer, runErr error) error {
 		Cards  *totalsJSON `json:"cards,omitempty"`  // what cards took of it, which is in no phase
 		Copied *copiedJSON `json:"copied,omitempty"` // which a fork has, and did not pay for
 		Error  string      `json:"error,omitempty"`
-	}{Result: r.Result, totalsJSON: totalsOf(r.Totals), Phases: make([]phaseJSON, len(r.Result.Phases))}
+	}{Result: &result, totalsJSON: totalsOf(r.Totals), Phases: make([]phaseJSON, len(r.Result.Phases))}
 	if r.Cards.Requests() > 0 {
 		cards := totalsOf(r.Cards)
 		out.Cards = &cards

@@ -1,4 +1,5 @@
-package clickhouse
+// Package value is the values of a result of ClickHouse, for people and for programs.
+package value
 
 import (
 	"cmp"
@@ -70,31 +71,34 @@ func (v Value) AppendJSON(dst []byte) []byte {
 // MarshalJSON implements json.Marshaler.
 func (v Value) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
 
-// valueType is a parsed type name: what is needed beside the driver's Go value to show it.
-type valueType struct {
+// Type is a parsed type name: what is needed beside the driver's Go value to show it.
+type Type struct {
 	name string      // without arguments; LowCardinality, Nullable and SimpleAggregateFunction are seen through
-	args []valueType // of Array, Map, Tuple, Nested
+	args []Type // of Array, Map, Tuple, Nested
 	keys []string    // names of a Tuple's elements; empty strings when it has none
 	size int         // digits after the point of DateTime64, Time64 and Decimal
 }
 
-// parseType reads a type; what it does not know is shown by the Go value alone.
-func parseType(s string) valueType {
+// Name returns the name of a type without arguments.
+func (t Type) Name() string { return t.name }
+
+// Parse reads a type; what it does not know is shown by the Go value alone.
+func Parse(s string) Type {
 	name, args := splitType(s)
-	t := valueType{name: name}
+	t := Type{name: name}
 	switch name {
 	case "LowCardinality", "Nullable", "SimpleAggregateFunction":
 		if len(args) > 0 {
-			return parseType(args[len(args)-1])
+			return Parse(args[len(args)-1])
 		}
 	case "Array", "Map":
 		for _, a := range args {
-			t.args = append(t.args, parseType(a))
+			t.args = append(t.args, Parse(a))
 		}
 	case "Tuple", "Nested":
 		for _, a := range args {
 			key, elem := splitElement(a)
-			t.keys, t.args = append(t.keys, key), append(t.args, parseType(elem))
+			t.keys, t.args = append(t.keys, key), append(t.args, Parse(elem))
 		}
 	case "DateTime64", "Time64":
 		t.size = 3
@@ -107,7 +111,7 @@ func parseType(s string) valueType {
 		}
 	}
 	if t.name == "Nested" { // its values are arrays of tuples
-		return valueType{name: "Array", args: []valueType{{name: "Tuple", args: t.args, keys: t.keys}}}
+		return Type{name: "Array", args: []Type{{name: "Tuple", args: t.args, keys: t.keys}}}
 	}
 	return t
 }
@@ -160,8 +164,8 @@ func splitElement(s string) (key, typ string) {
 	return word, strings.TrimSpace(rest)
 }
 
-// convert makes a Value of what the driver scanned.
-func (t valueType) convert(v reflect.Value) (Value, error) {
+// Convert makes a Value of what the driver scanned.
+func (t Type) Convert(v reflect.Value) (Value, error) {
 	for v.IsValid() && (v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer) && v.Type() != reflect.TypeFor[*big.Int]() {
 		if v.IsNil() {
 			return Value{Null: true}, nil
@@ -184,7 +188,7 @@ func (t valueType) convert(v reflect.Value) (Value, error) {
 	}
 }
 
-func (t valueType) convertKnown(x any) (Value, bool) {
+func (t Type) convertKnown(x any) (Value, bool) {
 	switch x := x.(type) {
 	case time.Time:
 		return Value{text: x.Format(t.timeLayout())}, true
@@ -202,7 +206,7 @@ func (t valueType) convertKnown(x any) (Value, bool) {
 		if x.Nil() {
 			return Value{Null: true}, true
 		}
-		inner, err := parseType(x.Type()).convert(reflect.ValueOf(x.Any()))
+		inner, err := Parse(x.Type()).Convert(reflect.ValueOf(x.Any()))
 		return inner, err == nil
 	case driver.JSON:
 		b, err := json.Marshal(&x)
@@ -218,9 +222,9 @@ func (t valueType) convertKnown(x any) (Value, bool) {
 	return Value{}, false
 }
 
-func (t valueType) isJSON() bool { return t.name == "JSON" || t.name == "Object" }
+func (t Type) isJSON() bool { return t.name == "JSON" || t.name == "Object" }
 
-func (t valueType) timeLayout() string {
+func (t Type) timeLayout() string {
 	switch t.name {
 	case "Date", "Date32":
 		return time.DateOnly
@@ -274,17 +278,17 @@ func floatValue(f float64, bits int) Value {
 }
 
 // convertList shows arrays, and tuples without names.
-func (t valueType) convertList(v reflect.Value) (Value, error) {
+func (t Type) convertList(v reflect.Value) (Value, error) {
 	out, text := []byte{'['}, []byte{'['}
 	for i := range v.Len() {
-		var elem valueType
+		var elem Type
 		switch {
 		case t.name == "Tuple" && i < len(t.args):
 			elem = t.args[i]
 		case len(t.args) > 0:
 			elem = t.args[0]
 		}
-		value, err := elem.convert(v.Index(i))
+		value, err := elem.Convert(v.Index(i))
 		if err != nil {
 			return Value{}, err
 		}
@@ -297,7 +301,7 @@ func (t valueType) convertList(v reflect.Value) (Value, error) {
 }
 
 // convertMap shows maps, sorted by key, and tuples with names, in their own order.
-func (t valueType) convertMap(v reflect.Value) (Value, error) {
+func (t Type) convertMap(v reflect.Value) (Value, error) {
 	type member struct {
 		key   string
 		order int
@@ -305,19 +309,19 @@ func (t valueType) convertMap(v reflect.Value) (Value, error) {
 	}
 	var members []member
 	for _, k := range v.MapKeys() {
-		var keyType, elem valueType
+		var keyType, elem Type
 		order := 0
 		if t.name == "Map" && len(t.args) == 2 {
 			keyType, elem = t.args[0], t.args[1]
 		}
-		key, err := keyType.convert(k)
+		key, err := keyType.Convert(k)
 		if err != nil {
 			return Value{}, err
 		}
 		if i := slices.Index(t.keys, key.text); t.name == "Tuple" && i >= 0 {
 			elem, order = t.args[i], i
 		}
-		value, err := elem.convert(v.MapIndex(k))
+		value, err := elem.Convert(v.MapIndex(k))
 		if err != nil {
 			return Value{}, err
 		}

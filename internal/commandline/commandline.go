@@ -1,0 +1,44 @@
+// Package commandline writes command lines as a person can type them again, and has bash complete them.
+package commandline
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// Typed writes the flags that a command was given, but for some, as they can be typed again; each
+// with a space before it.
+func Typed(flags *pflag.FlagSet, without ...string) string {
+	var b strings.Builder
+	flags.Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			switch {
+			case slices.Contains(without, f.Name):
+			case f.Value.Type() == "bool" && v == "true":
+				b.WriteString(" --" + f.Name)
+			case f.Value.Type() == "bool":
+				b.WriteString(" --" + f.Name + "=" + v)
+			default:
+				b.WriteString(" --" + f.Name + " " + Quote(v))
+			}
+		}
+	})
+	return b.String()
+}
+
+// Quote quotes a text for a shell, where that is needed.
+func Quote(s string) string {
+	special := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%=,", r))
+	}
+	if s != "" && !strings.ContainsFunc(s, special) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
