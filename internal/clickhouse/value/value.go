@@ -73,10 +73,10 @@ func (v Value) MarshalJSON() ([]byte, error) { return v.AppendJSON(nil), nil }
 
 // Type is a parsed type name: what is needed beside the driver's Go value to show it.
 type Type struct {
-	name string      // without arguments; LowCardinality, Nullable and SimpleAggregateFunction are seen through
-	args []Type // of Array, Map, Tuple, Nested
-	keys []string    // names of a Tuple's elements; empty strings when it has none
-	size int         // digits after the point of DateTime64, Time64 and Decimal
+	name string   // without arguments; LowCardinality, Nullable and SimpleAggregateFunction are seen through
+	args []Type   // of Array, Map, Tuple, Nested
+	keys []string // names of a Tuple's elements; empty strings when it has none
+	size int      // digits after the point of DateTime64, Time64 and Decimal
 }
 
 // Name returns the name of a type without arguments.
