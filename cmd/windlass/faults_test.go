@@ -161,7 +161,7 @@ func TestProviderFaults(t *testing.T) {
 	require.Equal(t, len(list), l.asked("fine"), "the first call of each run, once")
 	rows := l.ask("SELECT session_id, retries, retry_kinds, error_kind FROM model_calls WHERE phase_name = 'two' ORDER BY toUInt32(substring(session_id, 7)), seq LIMIT 1 BY session_id")
 	require.Len(t, rows, len(list))
-	table := "| the endpoint answers with | requests | what comes of it | kind | exit code |\n|---|---|---|---|---|\n"
+	table := "| the endpoint answers with | requests | result | kind | exit code |\n|---|---|---|---|---|\n"
 	for i, f := range list {
 		retried := []any{}
 		for _, kind := range f.retried {

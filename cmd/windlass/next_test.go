@@ -29,7 +29,7 @@ func TestNextAfterStop(t *testing.T) {
 	require.NoError(t, p.Process.Signal(os.Interrupt))
 	require.Equal(t, exitInterrupted, p.wait())
 	require.Contains(t, p.err.String(), `
-Next: windlass resume last  goes on where it stopped
+Next: windlass resume last  continues where it stopped
       windlass show last    what it did and cost, phase by phase
       windlass replay last  how it went, once more
 `)

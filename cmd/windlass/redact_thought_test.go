@@ -78,7 +78,7 @@ func TestRedactedThoughtIsNowhere(t *testing.T) {
 			}
 			require.Empty(t, l.places(canary))
 			everyRowOnce(t, l, "s1")
-			require.Contains(t, l.run(exitOK, "verify", "s1").out.String(), "holds as far as its redactions leave it to be checked")
+			require.Contains(t, l.run(exitOK, "verify", "s1").out.String(), "holds as far as its redactions allow")
 
 			at := slices.IndexFunc(l.recording("s1").Entries, func(e *echo.Entry) bool { return e.Key.String() == "one/attempt1/turn2/model" })
 			asked := len(server.Requests())

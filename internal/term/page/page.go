@@ -207,11 +207,11 @@ func (s *Session) Next() (command, why string) {
 	case s.Status == sessions.Running:
 		return s.does("show"), "shows how far it has come"
 	case s.Resumable && s.Status == echo.StatusOverBudget.String():
-		return s.does("resume"), "goes on, with a higher --max-usd, --max-tokens or --max-seconds"
+		return s.does("resume"), "continues with a higher --max-usd, --max-tokens or --max-seconds"
 	case s.Resumable && tool != "":
 		return s.does("resume"), fmt.Sprintf("runs %s again: find out first what it did", term.Cell(tool))
 	case s.Resumable:
-		return s.does("resume"), "goes on where it stopped"
+		return s.does("resume"), "continues where it stopped"
 	case s.Status == archive.Unfinished:
 		return "", "it has no end in ClickHouse, and may run on another machine"
 	case s.failure() != "" && len(s.PhaseReports) > 0:

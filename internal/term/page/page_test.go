@@ -41,9 +41,9 @@ func TestNext(t *testing.T) {
 	for want, s := range map[string]*page.Session{
 		"next      windlass context stats jz4k1  shows what each call was sent":                            session("completed", "", false, "read"),
 		"next      windlass show jz4k1  shows how far it has come":                                         session("running", "", false, "read"),
-		"next      windlass resume jz4k1  goes on where it stopped":                                        session("killed", "", true, "read"),
-		"try       windlass resume jz4k1  goes on where it stopped":                                        session("failed", "429", true, "read"),
-		"try       windlass resume jz4k1  goes on, with a higher --max-usd, --max-tokens or --max-seconds": session("over_budget", "too much", true, "read"),
+		"next      windlass resume jz4k1  continues where it stopped":                                        session("killed", "", true, "read"),
+		"try       windlass resume jz4k1  continues where it stopped":                                        session("failed", "429", true, "read"),
+		"try       windlass resume jz4k1  continues with a higher --max-usd, --max-tokens or --max-seconds": session("over_budget", "too much", true, "read"),
 		"try       windlass resume jz4k1 --fork read  begins the phase again, in a new session":            session("failed", "no attempt passed", false, "read"),
 		`try       windlass resume jz4k1 --fork 'it'\''s; rm'  begins the phase again, in a new session`:   session("failed", "no attempt passed", false, "it's; rm"),
 		"try       windlass replay jz4k1  shows what it did":                                               session("failed", "no template", false),
@@ -61,7 +61,7 @@ func TestInterrupted(t *testing.T) {
 	shown := write(t, contexts.Out{}, session("interrupted", "interrupted", true, "read"))
 	require.NotContains(t, shown, "error ")
 	require.Contains(t, shown, "status    interrupted, resumable\n")
-	require.Contains(t, shown, "\nnext      windlass resume jz4k1  goes on where it stopped\n")
+	require.Contains(t, shown, "\nnext      windlass resume jz4k1  continues where it stopped\n")
 }
 
 // TestPlaces: a session that is only in ClickHouse says so; one that is here says where.
