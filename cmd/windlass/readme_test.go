@@ -95,7 +95,7 @@ func TestShownCommandsExist(t *testing.T) {
 var (
 	figures    = regexp.MustCompile(`\d[\d,.]*`)
 	bars       = regexp.MustCompile(`[█▓▒·]+`)
-	savedShare = regexp.MustCompile(`\(([\d.]+) % of the tokens\)`)
+	savedShare = regexp.MustCompile(`\(([\d.]+) % of the tokens[,)]`)
 )
 
 // TestReadme runs the commands of the README: what it shows of a run and of its context has the same
