@@ -123,7 +123,7 @@ func TestInitAsks(t *testing.T) {
 
 func TestShellWord(t *testing.T) {
 	t.Parallel()
-	for word, want := range map[string]string{"a/b-c": "a/b-c", "my dir": "'my dir'", "it's": `'it'\''s'`, "-x": "'./-x'", "$(x)": "'$(x)'"} {
+	for word, want := range map[string]string{"a/b-c": "a/b-c", "my dir": "'my dir'", "it's": `'it'\''s'`, "-x": "./-x", "$(x)": "'$(x)'"} {
 		require.Equal(t, want, shellWord(word))
 	}
 }

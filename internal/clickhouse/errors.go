@@ -18,6 +18,7 @@ const (
 	codeUnknownTable     = 60
 	codeUnknownDatabase  = 81
 	codeTableIsDropped   = 218
+	codeTableIsRenamed   = 517 // CANNOT_ASSIGN_ALTER
 	codeAuthFailed       = 516
 	codeSocketTimeout    = 209
 	codeNetworkError     = 210

@@ -39,6 +39,7 @@ const wordsOfLine = `    if declare -F _get_comp_words_by_ref >/dev/null 2>&1; t
 // CompleteBashAlone has the completion for bash work without the package bash-completion.
 func CompleteBashAlone(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
+	exampleCompletion(root)
 	cmd, _, err := root.Find([]string{"completion", "bash"})
 	if err != nil {
 		return
@@ -56,5 +57,17 @@ func CompleteBashAlone(root *cobra.Command) {
 		}
 		_, err = io.WriteString(cmd.OutOrStdout(), strings.Replace(script.String(), wordsOfPackage, wordsOfLine, 1))
 		return err
+	}
+}
+
+// exampleCompletion gives the commands that print completions their examples.
+func exampleCompletion(root *cobra.Command) {
+	for shell, line := range map[string]string{
+		"bash": "source <(%s completion bash)", "zsh": "source <(%s completion zsh)",
+		"fish": "%s completion fish | source", "powershell": "%s completion powershell | Out-String | Invoke-Expression",
+	} {
+		if cmd, _, err := root.Find([]string{"completion", shell}); err == nil {
+			cmd.Example = "  " + fmt.Sprintf(line, root.Name())
+		}
 	}
 }

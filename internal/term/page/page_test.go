@@ -39,15 +39,15 @@ func write(t *testing.T, o contexts.Out, s *page.Session) string {
 func TestNext(t *testing.T) {
 	t.Parallel()
 	for want, s := range map[string]*page.Session{
-		"next      windlass context stats jz4k1  shows what each call was sent":                            session("completed", "", false, "read"),
-		"next      windlass show jz4k1  shows how far it has come":                                         session("running", "", false, "read"),
-		"next      windlass resume jz4k1  continues where it stopped":                                        session("killed", "", true, "read"),
-		"try       windlass resume jz4k1  continues where it stopped":                                        session("failed", "429", true, "read"),
+		"next      windlass context stats jz4k1  shows what each call was sent":                             session("completed", "", false, "read"),
+		"next      windlass show jz4k1  shows how far it has come":                                          session("running", "", false, "read"),
+		"next      windlass resume jz4k1  continues where it stopped":                                       session("killed", "", true, "read"),
+		"try       windlass resume jz4k1  continues where it stopped":                                       session("failed", "429", true, "read"),
 		"try       windlass resume jz4k1  continues with a higher --max-usd, --max-tokens or --max-seconds": session("over_budget", "too much", true, "read"),
-		"try       windlass resume jz4k1 --fork read  begins the phase again, in a new session":            session("failed", "no attempt passed", false, "read"),
-		`try       windlass resume jz4k1 --fork 'it'\''s; rm'  begins the phase again, in a new session`:   session("failed", "no attempt passed", false, "it's; rm"),
-		"try       windlass replay jz4k1  shows what it did":                                               session("failed", "no template", false),
-		"next      it has no end in ClickHouse, and may run on another machine":                            session("unfinished", "", false, "read"),
+		"try       windlass resume jz4k1 --fork read  begins the phase again, in a new session":             session("failed", "no attempt passed", false, "read"),
+		`try       windlass resume jz4k1 --fork 'it'\''s; rm'  begins the phase again, in a new session`:    session("failed", "no attempt passed", false, "it's; rm"),
+		"try       windlass replay jz4k1  shows what it did":                                                session("failed", "no template", false),
+		"next      it has no end in ClickHouse, and may run on another machine":                             session("unfinished", "", false, "read"),
 	} {
 		shown := write(t, contexts.Out{}, s)
 		require.True(t, strings.HasSuffix(shown, "\n"+want+"\n"), shown)
