@@ -17,7 +17,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/creack/pty"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -85,7 +84,7 @@ func scriptTerminal(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	cmd := exec.Command(bin, args[4:]...)
 	cmd.Dir, cmd.Env = ts.MkAbs("."), scriptEnvironment(ts)
-	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 50, Cols: 200})
+	tty, err := startOnTerminal(cmd, 200, 50)
 	ts.Check(err)
 	defer tty.Close() //nolint:errcheck // what was on it has been read
 	answer, err := strconv.Unquote(`"` + args[2] + `"`)

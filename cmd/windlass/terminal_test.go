@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/creack/pty"
@@ -37,7 +39,7 @@ func (l *lab) onTerminal(width, height, code int, during func(shown string, tty 
 	l.t.Helper()
 	cmd := exec.Command("windlass", args...)
 	cmd.Dir, cmd.Env = l.dir, append(append([]string(nil), l.env...), "TERM=xterm-256color")
-	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: uint16(height), Cols: uint16(width)})
+	tty, err := startOnTerminal(cmd, width, height)
 	require.NoError(l.t, err)
 	defer tty.Close() //nolint:errcheck // what was on it has been read
 	var all strings.Builder
@@ -55,6 +57,28 @@ func (l *lab) onTerminal(width, height, code int, during func(shown string, tty 
 	_ = cmd.Wait() // the exit code is looked at
 	require.Equal(l.t, code, cmd.ProcessState.ExitCode(), all.String())
 	return all.String()
+}
+
+// startOnTerminal starts a command on a terminal. When a person presses Ctrl-C, the kernel throws away
+// what waits to be shown, which may be the answer to that: this terminal keeps it.
+func startOnTerminal(cmd *exec.Cmd, width, height int) (*os.File, error) {
+	tty, slave, err := pty.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer slave.Close() //nolint:errcheck // the command has it
+	stty := exec.Command("stty", "noflsh")
+	stty.Stdin = slave
+	if out, err := stty.CombinedOutput(); err != nil {
+		return nil, errors.Join(fmt.Errorf("stty: %w: %s", err, out), tty.Close())
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	err = errors.Join(pty.Setsize(tty, &pty.Winsize{Rows: uint16(height), Cols: uint16(width)}), cmd.Start())
+	if err != nil {
+		return nil, errors.Join(err, tty.Close())
+	}
+	return tty, nil
 }
 
 // liveText is what a terminal shows in the end, with words in place of what differs from run to run.
