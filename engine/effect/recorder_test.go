@@ -30,7 +30,8 @@ func (s *sink) Write(e *echo.Entry) error {
 
 func (*sink) Flush()                         {}
 func (s *sink) Commit()                      { s.commits++ }
-func (*sink) Wait(ctx context.Context) error { return ctx.Err() }
+// Wait ends as that of a journal does: with the cause of the end of ctx.
+func (*sink) Wait(ctx context.Context) error { return context.Cause(ctx) }
 func (*sink) Close(context.Context) error    { return nil }
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -327,6 +328,9 @@ func TestSettle(t *testing.T) {
 	require.NoError(t, w.Settle(ctx))
 	cancel()
 	require.Equal(t, context.Canceled, w.Settle(ctx))
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	interrupt(errors.New("a signal"))
+	require.Equal(t, context.Canceled, w.Settle(ctx), "whatever ended it")
 }
 
 // Missing tells the end of a recording from another way.

@@ -19,11 +19,15 @@ type Writer struct {
 
 func (w Writer) mask() Mask { return cmp.Or[Mask](w.Mask, NoMask{}) }
 
-// Settle waits until everything recorded so far is durable. It is called before a request leaves.
+// Settle waits until everything recorded so far is durable. It is called before a request leaves. When
+// ctx ends the waiting, the error is that of ctx, whatever its cause: the record is sound.
 func (w Writer) Settle(ctx context.Context) error {
 	err := w.Log.Wait(ctx)
-	if err == nil || interrupted(ctx, err) {
-		return err
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))):
+		return ctx.Err()
 	}
 	return &RecordError{Err: err}
 }
