@@ -93,7 +93,7 @@ func (d *draft) surelyBelow(n int64) bool {
 func imagesIn(m *echo.Message) int {
 	n := 0
 	for _, p := range m.Parts() {
-		if p.Type == echo.PartImage {
+		if p.Type != echo.PartText {
 			n++
 		}
 	}

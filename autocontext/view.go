@@ -78,5 +78,13 @@ func Tokens(m *echo.Message) int64 {
 	if r := m.Redacted(); r != nil && r.Tokens > 0 {
 		return r.Tokens
 	}
-	return int64(len(m.JSON())+3) / 4
+	n, attached := len(m.JSON()), int64(0)
+	if m.Kind() == echo.KindTask { // recorded runs follow from what other images were taken for
+		for i := range m.Parts() {
+			p := &m.Parts()[i]
+			n -= len(p.URL)
+			attached += echo.AttachmentTokens(p)
+		}
+	}
+	return int64(n+3)/4 + attached
 }

@@ -41,6 +41,9 @@ func (k *checker) check() {
 	k.names.index(k.phases)
 	k.tools.offer(k.phases)
 	k.schemas.checkInputs(k.cascade.InputsSchema, k.root)
+	if s := k.cascade.InputsSchema; s != nil && s.Schema != nil {
+		k.schemas.checkFileInputs(k.root.key("inputs_schema"), true)
+	}
 	checkModel(k.root, "model")
 	checkFallback(k.root, k.cascade.Model, k.cascade.Fallback)
 	validatorRules{k}.checkValidators()

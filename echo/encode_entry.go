@@ -107,6 +107,7 @@ func (w *writer) draft(d *Draft) {
 		w.str("type", string(p.Type))
 		w.optStr("text", p.Text)
 		w.optStr("url", p.URL)
+		w.optStr("name", p.Name)
 		w.close()
 	})
 	optList(w, "tool_calls", d.ToolCalls, func(c *ToolCall) {

@@ -49,6 +49,7 @@ const (
 	StepRouting    StepKind = "routing"
 	StepHandoff    StepKind = "handoff"
 	StepFacts      StepKind = "facts" // named: what is known of a model
+	StepInput      StepKind = "input" // named: a file that the run was given
 	StepState      StepKind = "state" // named
 	StepCallout    StepKind = "callout"
 	StepTemplate   StepKind = "template" // named: a field of the cascade
@@ -86,7 +87,7 @@ const (
 // isNamed reports whether a name follows the kind.
 func (k StepKind) isNamed() bool {
 	switch k { //nolint:exhaustive // the others have none
-	case StepChild, StepFacts, StepState, StepCallout, StepTemplate, StepValidate, StepVerdict:
+	case StepChild, StepFacts, StepInput, StepState, StepCallout, StepTemplate, StepValidate, StepVerdict:
 		return true
 	}
 	return false

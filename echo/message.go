@@ -35,6 +35,7 @@ const (
 	KindAnswer     Kind = "answer"      // what the model said, with or without tool calls
 	KindToolResult Kind = "tool_result" // what a tool answered
 	KindSummary    Kind = "summary"     // replaces older messages in a view; it is in no history
+	KindInput      Kind = "input"       // holds a file that the run was given; it is in no history
 )
 
 // PartType tells the parts of a message's content apart.
@@ -44,13 +45,15 @@ type PartType string
 const (
 	PartText  PartType = "text"
 	PartImage PartType = "image"
+	PartFile  PartType = "file" // a PDF
 )
 
 // Part is one piece of a message's content.
 type Part struct {
 	Type PartType `json:"type"`
 	Text string   `json:"text,omitempty"` // of a text part
-	URL  string   `json:"url,omitempty"`  // of an image part: an https: or data: URL
+	URL  string   `json:"url,omitempty"`  // of an image part: an https: or data: URL; of a file part: a data: URL
+	Name string   `json:"name,omitempty"` // of a file part: the name of the file that providers are sent
 }
 
 // Text returns a content of one text part.
@@ -303,7 +306,7 @@ func (m *Message) UnmarshalJSON(b []byte) error {
 func (m *Message) wireSize() int {
 	n := 96 + len(m.draft.ToolCallID)
 	for _, p := range m.draft.Parts {
-		n += len(p.Text) + len(p.Text)/16 + len(p.URL) + 48
+		n += len(p.Text) + len(p.Text)/16 + len(p.URL) + len(p.Name) + 64
 	}
 	for _, c := range m.draft.ToolCalls {
 		n += len(c.ID) + len(c.Name) + len(c.Arguments) + len(c.Arguments)/8 + 80
@@ -325,15 +328,22 @@ func (d *Draft) appendContentValue(dst []byte) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		if p.Type == PartImage {
+		switch p.Type {
+		case PartImage:
 			dst = append(dst, `{"image_url":{"url":`...)
 			dst = AppendString(dst, p.URL)
 			dst = append(dst, `},"type":"image_url"}`...)
-			continue
+		case PartFile:
+			dst = append(dst, `{"file":{"file_data":`...)
+			dst = AppendString(dst, p.URL)
+			dst = append(dst, `,"filename":`...)
+			dst = AppendString(dst, p.Name)
+			dst = append(dst, `},"type":"file"}`...)
+		default:
+			dst = append(dst, `{"text":`...)
+			dst = AppendString(dst, p.Text)
+			dst = append(dst, `,"type":"text"}`...)
 		}
-		dst = append(dst, `{"text":`...)
-		dst = AppendString(dst, p.Text)
-		dst = append(dst, `,"type":"text"}`...)
 	}
 	return append(dst, ']')
 }

@@ -50,7 +50,7 @@ func (o *opening) write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	message := echo.NewText(echo.RoleUser, echo.KindTask, task)
+	message := o.taskMessage(task)
 	if err := o.selectContext(ctx, o.v.rec.kept(o.v.at(echo.StepTask), message, true).Text(), brought); err != nil {
 		return err
 	}

@@ -28,6 +28,9 @@ func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 		err = run.begin()
 	}
 	if err == nil {
+		err = run.takeFiles()
+	}
+	if err == nil {
 		err = run.phases(ctx)
 	}
 	run.result.Status, run.result.Reason = classify(err)
@@ -56,6 +59,7 @@ type run struct {
 	*account
 	schemas schemaCache
 	texts   textCache
+	files   []attachment
 	result  *Result
 
 	doubted bool // that figures of an endpoint were ignored was reported

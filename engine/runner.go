@@ -38,6 +38,7 @@ type Runner struct {
 type Spec struct {
 	Cascade *cascade.Cascade
 	Input   map[string]any
+	Files   []File // those of the input, in the order of their names
 	// Log is the session's, closed by the caller; nil: a replay, up to [effect.ErrEndOfRecord].
 	Log     *echo.Log
 	WorkDir string // the session's own folder, which templates see as session.work_dir

@@ -34,6 +34,8 @@ func TestNoCommandWaitsForAPipe(t *testing.T) {
 	}
 	sound := filepath.Join(dir, "sound.json")
 	require.NoError(t, os.WriteFile(sound, []byte(`{"cascade_id": "x", "phases": [{"name": "p", "instructions": "x"}]}`), 0o600))
+	eyes := filepath.Join(dir, "eyes.json")
+	require.NoError(t, os.WriteFile(eyes, []byte(`{"cascade_id": "x", "inputs_schema": {"type": "object", "properties": {"a": {"type": "string", "format": "file"}}}, "phases": [{"name": "p", "instructions": "x"}]}`), 0o600))
 	file, script, tool, test := pipe("c.json"), pipe("c.script.json"), pipe("t.tool.json"), pipe("a.test.json")
 	pipe("windlass.json")
 	for _, args := range [][]string{
@@ -43,6 +45,8 @@ func TestNoCommandWaitsForAPipe(t *testing.T) {
 		{"validate", "/dev/zero"},
 		{"run", file, "--offline"},
 		{"run", sound, "--offline", "--no-clickhouse", "--input-file", file},
+		{"run", eyes, "--offline", "--no-clickhouse", "--input", "a=@" + file},
+		{"run", eyes, "--offline", "--no-clickhouse", "--input", "a=@/dev/zero"},
 		{"test", "run", test},
 		{"simulate", file},
 		{"simulate", sound, "--policy", "@" + file},

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/app/input"
 	"github.com/windlass-run/windlass/internal/commandline"
@@ -54,7 +55,7 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVarP(&o.inputs, "input", "i", nil, "one input as `NAME=VALUE` (repeatable)")
+	f.StringArrayVarP(&o.inputs, "input", "i", nil, "one input as `NAME=VALUE`, or NAME=@FILE for an image or a PDF (repeatable)")
 	f.StringVar(&o.inputJSON, "input-json", "", "the input as a JSON `OBJECT`")
 	f.StringVar(&o.inputFile, "input-file", "", "a `FILE` with the input as JSON or YAML (- is standard input)")
 	f.StringArrayVarP(&o.models, "model", "m", nil, "default `MODEL`, or PHASE=MODEL for one phase (repeatable)")
@@ -107,7 +108,7 @@ func runCascade(ctx context.Context, con *console, file string, o runOptions) er
 	if err != nil {
 		return err
 	}
-	input, err := readInput(con.in, c, o)
+	input, files, err := readInput(con.in, c, o)
 	if err != nil {
 		return usageError(err, inputHint(file+o.typed, "", c))
 	}
@@ -125,7 +126,7 @@ func runCascade(ctx context.Context, con *console, file string, o runOptions) er
 		o.Rights.Roots = []string{wd}
 	}
 	return follow(ctx, con, o.showOptions, func(ctx context.Context, runs *app.App, w app.Watch) (*app.Run, error) {
-		r, err := runs.Start(ctx, app.Job{Cascade: c, File: file, Input: input}, o.RunOptions, w)
+		r, err := runs.Start(ctx, app.Job{Cascade: c, File: file, Input: input, Files: files}, o.RunOptions, w)
 		return r, withoutEngine(err)
 	})
 }
@@ -207,25 +208,67 @@ func inputHint(file, kept string, c *cascade.Cascade, violations ...schema.Viola
 	var names []string
 	if c.InputsSchema != nil {
 		names = slices.Sorted(maps.Keys(c.InputsSchema.Names))
+		if len(names) == 0 {
+			names = slices.Sorted(maps.Keys(c.FileInputs()))
+		}
 	}
 	if c.InputsSchema == nil || len(names) > 0 && len(violations) > 0 {
 		names = nil
 		for _, v := range violations {
-			names = append(names, v.Property)
+			if v.Keyword == "required" {
+				names = append(names, v.Property)
+			}
 		}
 	}
 	if len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return strings.ContainsAny(name, " .[") }) {
 		return hint + " --input-json '{...}'"
 	}
 	hint += kept
+	files := c.FileInputs()
 	for _, name := range names {
-		hint += fmt.Sprintf(" --input %s=...", name)
+		value := "..."
+		if _, isFile := files[name]; isFile {
+			value = "@FILE"
+		}
+		hint += fmt.Sprintf(" --input %s=%s", name, value)
 	}
 	return hint
 }
 
-// readInput merges the file, --input-json and single values; the later ones win.
-func readInput(stdin io.Reader, c *cascade.Cascade, o runOptions) (map[string]any, error) {
+// readInput merges the file, --input-json and single values; the later ones win. The files are those
+// that inputs are.
+func readInput(stdin io.Reader, c *cascade.Cascade, o runOptions) (out map[string]any, files []engine.File, err error) {
+	if out, err = readInputObjects(stdin, o); err != nil {
+		return nil, nil, err
+	}
+	kinds := c.FileInputs()
+	given := map[string]*input.File{}
+	for _, pair := range o.inputs {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok || name == "" {
+			return nil, nil, fmt.Errorf("--input %q: expected NAME=VALUE", pair)
+		}
+		kind, isFile := kinds[name]
+		if !isFile {
+			out[name] = c.ReadValue(name, value)
+			continue
+		}
+		path, ok := strings.CutPrefix(value, "@")
+		if !ok {
+			return nil, nil, fmt.Errorf("--input %s: the input takes a file: expected %s=@FILE", pair, name)
+		}
+		f, err := input.ReadFile(name, path, kind)
+		if err != nil {
+			return nil, nil, fmt.Errorf("--input %s: %w", name, err)
+		}
+		out[name], given[name] = f.Marker(), f
+	}
+	files, err = input.Together(given)
+	return out, files, err
+}
+
+// readInputObjects merges the file and --input-json.
+func readInputObjects(stdin io.Reader, o runOptions) (map[string]any, error) {
 	out := map[string]any{}
 	if o.inputFile != "" {
 		in, err := readInputFile(stdin, o.inputFile)
@@ -240,13 +283,6 @@ func readInput(stdin io.Reader, c *cascade.Cascade, o runOptions) (map[string]an
 			return nil, err
 		}
 		maps.Copy(out, in)
-	}
-	for _, pair := range o.inputs {
-		name, value, ok := strings.Cut(pair, "=")
-		if !ok || name == "" {
-			return nil, fmt.Errorf("--input %q: expected NAME=VALUE", pair)
-		}
-		out[name] = c.ReadValue(name, value)
 	}
 	return out, nil
 }

@@ -134,9 +134,12 @@ func byteOf(s string, n int) int {
 func plainText(m *echo.Message) string {
 	var lines []string
 	for _, p := range m.Parts() {
-		if p.Type == echo.PartImage {
+		switch p.Type {
+		case echo.PartImage:
 			lines = append(lines, imageName(p.URL))
-		} else {
+		case echo.PartFile:
+			lines = append(lines, fmt.Sprintf("[file %s: %s]", p.Name, echo.AttachmentName(&p)))
+		default:
 			lines = append(lines, p.Text)
 		}
 	}

@@ -115,10 +115,14 @@ func stateText(rec *echo.PhaseRecord, s *echo.Session) string {
 	return echo.AsText(values)
 }
 
-// imagesOf gathers a phase's images in one user message, which every provider takes.
+// imagesOf gathers a phase's images in one user message, which every provider takes. Those of its task
+// are files of the run's input: a phase is sent these where its own instructions use them.
 func imagesOf(rec *echo.PhaseRecord) *echo.Message {
 	parts := echo.Text(fmt.Sprintf("From phase %q, images:", rec.Name))
 	for _, it := range rec.History {
+		if it.Message.Kind() == echo.KindTask {
+			continue
+		}
 		for _, p := range imageParts(it.Message) {
 			if !slices.Contains(parts, p) {
 				parts = append(parts, p)

@@ -22,6 +22,7 @@ type Job struct {
 	Cascade *cascade.Cascade
 	File    string // where the cascade is from; the script of an offline run stands beside it
 	Input   map[string]any
+	Files   []engine.File // those of the input, in the order of their names
 }
 
 // RunOptions say how a run is started. They are recorded, but for the limits and the extensions.

@@ -117,6 +117,9 @@ func (a *App) Fork(ctx context.Context, parent string, seq uint64, o ForkOptions
 		return nil, err
 	}
 	r, err := a.copyAndResume(ctx, j, h, rec.Entries[:seq], o, w)
+	if r != nil {
+		r.started.Files = engine.FilesRecorded(r.started.Files, rec.Entries) // also those behind the fork
+	}
 	if err != nil {
 		return nil, errors.Join(err, j.Close(ctx), removeSession(filepath.Dir(j.Path()), ""))
 	}

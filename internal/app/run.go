@@ -90,7 +90,7 @@ func (r *Run) VisitTotals(phase string, visit int) record.Totals {
 // [*failure.Error].
 func (r *Run) Do(ctx context.Context) (*engine.Result, error) {
 	spec := engine.Spec{
-		Cascade: r.cascade, Input: r.input, Log: r.log, WorkDir: r.started.WorkDir, Name: r.started.Name, Rules: r.header.Rules, Redacted: redactionsOf(&r.header), Off: r.started.Off, Header: encoded(r.header),
+		Cascade: r.cascade, Input: r.input, Files: r.started.Files, Log: r.log, WorkDir: r.started.WorkDir, Name: r.started.Name, Rules: r.header.Rules, Redacted: redactionsOf(&r.header), Off: r.started.Off, Header: encoded(r.header),
 		Recording: r.recorded, Background: r.cards.SinceAsked(),
 	}
 	spec.Budget = r.limits.Apply(spec.BudgetInForce())

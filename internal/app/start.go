@@ -43,7 +43,11 @@ func (a *App) Start(ctx context.Context, job Job, o RunOptions, w Watch) (*Run, 
 		return nil, err
 	}
 	op.run.started.Off = cascade.SwitchedOff(cfg.Off)
+	op.run.started.Files = job.Files
 	if err := op.chooseModel(); err != nil {
+		return nil, err
+	}
+	if err := op.checkFiles(); err != nil {
 		return nil, err
 	}
 	if err := op.allowDownloads(ctx); err != nil {

@@ -27,6 +27,8 @@ type Started struct {
 	PriceAs      *PriceAs `json:"price_as,omitempty"` // nil: a script costs nothing
 	NoClickHouse bool     `json:"no_clickhouse,omitempty"`
 
+	Files []engine.File `json:"files,omitempty"` // of the input; the record has their bytes
+
 	// Off is what windlass.json had switched off of auto_context when the session began.
 	Off cascade.SwitchedOff `json:"auto_context_off,omitzero"`
 }
@@ -119,7 +121,7 @@ func (o *opening) newHeader() (journal.Header, error) {
 func (o *opening) newStarted() (Started, error) {
 	s := Started{
 		WorkDir: filepath.Join(o.dir, "work"), Rights: o.options.Rights, Offline: o.options.Offline, NoClickHouse: o.options.NoClickHouse,
-		Off: o.run.started.Off, PriceAs: o.run.started.PriceAs,
+		Off: o.run.started.Off, PriceAs: o.run.started.PriceAs, Files: o.run.started.Files,
 	}
 	var err error
 	if s.Dir, err = filepath.Abs(o.app.dir); err != nil {

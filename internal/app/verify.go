@@ -169,7 +169,7 @@ func (a *App) Replay(h journal.Header, e Extensions) (*Replay, error) {
 	return &Replay{
 		Runner: op.runner, tools: tools,
 		Spec: engine.Spec{
-			Rules: h.Rules, Redacted: redactionsOf(&h), Off: origin.Started.Off, Cascade: origin.Cascade, Input: origin.Input, Name: cmp.Or(origin.Started.Name, h.SessionID), WorkDir: origin.Started.WorkDir,
+			Rules: h.Rules, Redacted: redactionsOf(&h), Off: origin.Started.Off, Cascade: origin.Cascade, Input: origin.Input, Files: origin.Started.Files, Name: cmp.Or(origin.Started.Name, h.SessionID), WorkDir: origin.Started.WorkDir,
 		},
 	}, nil
 }

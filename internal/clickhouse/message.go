@@ -70,7 +70,7 @@ func (p *messageParts) restore(call *echo.ToolUse) (*echo.Message, error) {
 		d.ToolCalls = append(d.ToolCalls, echo.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
 	}
 	var err error
-	if d.Parts, err = readContent(p.content); err != nil {
+	if d.Parts, err = echo.ReadContent(p.content); err != nil {
 		return nil, fmt.Errorf("read the content: %w", err)
 	}
 	if len(p.redacted) > 0 {
@@ -79,32 +79,4 @@ func (p *messageParts) restore(call *echo.ToolUse) (*echo.Message, error) {
 		}
 	}
 	return echo.Seal(d), nil
-}
-
-func readContent(content []byte) ([]echo.Part, error) {
-	var text *string
-	if json.Unmarshal(content, &text) == nil {
-		if text == nil {
-			return nil, nil
-		}
-		return echo.Text(*text), nil
-	}
-	var list []struct {
-		Type     echo.PartType `json:"type"`
-		Text     string        `json:"text"`
-		ImageURL struct {
-			URL string `json:"url"`
-		} `json:"image_url"`
-	}
-	if err := json.Unmarshal(content, &list); err != nil {
-		return nil, err
-	}
-	parts := make([]echo.Part, len(list))
-	for i, p := range list {
-		parts[i] = echo.Part{Type: echo.PartText, Text: p.Text}
-		if p.Type != echo.PartText {
-			parts[i] = echo.Part{Type: echo.PartImage, URL: p.ImageURL.URL}
-		}
-	}
-	return parts, nil
 }

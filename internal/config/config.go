@@ -55,6 +55,7 @@ type Model struct {
 	Fallback        []string                   // models that are asked for the rest of a phase when this one cannot be reached
 	CacheControl    *bool                      // requests mark what is to be cached; nil: where the endpoint is known to want that
 	SendReasoning   string                     // the member in which reasoning is sent back; "": as the endpoint is known to want it
+	Images          *bool                      // it takes images; nil: as the table knows
 	Stream          *bool                      // answers come in pieces; nil: they do
 	Options         map[string]json.RawMessage // further members of the request body
 }

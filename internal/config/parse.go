@@ -88,6 +88,7 @@ func (p parser) model(name string, n *source.Node) Model {
 		"cache_control":        func(n *source.Node) { v := p.Bool(n, "cache_control"); m.CacheControl = &v },
 		"send_reasoning":       func(n *source.Node) { m.SendReasoning = p.sendReasoning(n) },
 		"stream":               func(n *source.Node) { v := p.Bool(n, "stream"); m.Stream = &v },
+		"images":               func(n *source.Node) { v := p.Bool(n, "images"); m.Images = &v },
 		"native_tools":         func(n *source.Node) { v := p.Bool(n, "native_tools"); m.NativeTools = &v },
 		"options":              func(n *source.Node) { m.Options = p.options(n) },
 	}

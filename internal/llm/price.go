@@ -29,6 +29,7 @@ type Card struct {
 	Found           string        // the day they were looked up
 	Source          string        // where; of the price, when LimitsSource says otherwise
 	LimitsSource    string        // where the limits were found, if elsewhere
+	NoImages        bool          // it takes texts only
 	Note            string        // what else a person should know
 }
 
@@ -93,6 +94,7 @@ type cardRow struct {
 	Found           string   `json:"found"`
 	Source          string   `json:"source"`
 	LimitsSource    string   `json:"limits_source"`
+	Images          *bool    `json:"images"`
 	Note            string   `json:"note"`
 }
 
@@ -109,6 +111,7 @@ func parseCards(data []byte) (*cards, error) {
 		*c = Card{
 			Model: r.Model, Aliases: r.Aliases, Family: r.Family, Price: r.price(), ContextWindow: r.ContextWindow, MaxOutputTokens: r.MaxOutputTokens,
 			AsOf: r.AsOf, Found: r.Found, Source: r.Source, LimitsSource: r.LimitsSource, Note: r.Note,
+			NoImages: r.Images != nil && !*r.Images,
 		}
 		for _, name := range append([]string{r.Model}, r.Aliases...) {
 			if table.byName[name] != nil {

@@ -109,6 +109,16 @@ func (r *Router) Limits(model string) (contextWindow, maxOutputTokens int) {
 	return cmp.Or(m.ContextWindow, card.ContextWindow), cmp.Or(m.MaxOutputTokens, card.MaxOutputTokens)
 }
 
+// TakesNoImages reports whether a model is known to take no images.
+func (r *Router) TakesNoImages(model string) bool {
+	m, _ := r.cfg.Lookup(model)
+	if m.Images != nil {
+		return !*m.Images
+	}
+	card, _ := LookupCard(cmp.Or(m.Model, model))
+	return card.NoImages
+}
+
 // Price returns what a model costs, or nil when that is unknown.
 func (r *Router) Price(model string) *config.Price {
 	m, _ := r.cfg.Lookup(model)

@@ -19,7 +19,6 @@ const (
 	tokensOfReply    = 3
 	tokensPerCall    = 8
 	tokensPerTool    = 12
-	tokensPerImage   = 765 // an image of 1024x1024 in high detail; the real figure depends on its size
 )
 
 // maxExact is the length from which tokens are estimated: counting takes 0.1 ms for each kilobyte.
@@ -94,11 +93,7 @@ func (c *Counter) Message(m *echo.Message) int64 {
 	return c.messages.get(m.Digest(), func() int64 {
 		n := int64(tokensPerMessage)
 		for _, p := range m.Parts() {
-			if p.Type == echo.PartImage {
-				n += tokensPerImage
-			} else {
-				n += c.Text(p.Text)
-			}
+			n += echo.AttachmentTokens(&p) + c.Text(p.Text)
 		}
 		if t := echo.Thought(m); len(t) > 0 {
 			n += c.Text(string(t))

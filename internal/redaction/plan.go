@@ -375,7 +375,10 @@ func (r *redactor) message(m *echo.Message) *echo.Message {
 	d.Parts, d.ToolCalls = slices.Clone(d.Parts), slices.Clone(d.ToolCalls)
 	for i := range d.Parts {
 		p := &d.Parts[i]
-		p.Text, p.URL = r.textIn(p.Text), r.messages.without(p.URL)
+		p.Text = r.textIn(p.Text)
+		if url := r.messages.without(p.URL); url != p.URL {
+			*p = echo.Part{Type: echo.PartText, Text: url} // a mark is no image
+		}
 	}
 	for i := range d.ToolCalls {
 		d.ToolCalls[i].Arguments = r.withoutIn(d.ToolCalls[i].Arguments)

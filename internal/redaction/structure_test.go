@@ -60,7 +60,7 @@ var structure = map[string][]string{
 		"echo.Handoff.session_id", "echo.HandoffItem.source", "echo.Menu.model", "echo.ModelCall.model", "echo.ModelFacts.fallback_models",
 		"echo.ModelFacts.name", "echo.Pretend.model", "echo.Price.as", "echo.Selection.price_as", "echo.Route.from", "echo.Route.to", "echo.RunStart.work_dir", "echo.Score.phase", "echo.Similarity.embedder",
 		"echo.State.key", "echo.ToolUse.call_id", "echo.ToolUse.name", "echo.Draft.tool", "echo.Draft.tool_call_id", "echo.ToolCall.id", "echo.ToolCall.name",
-		"echo.Workspace.branch", "journal.Header.file", "journal.Header.parent", "journal.Header.script", "journal.Header.session_id", "journal.Header.windlass",
+		"echo.Part.name", "echo.Workspace.branch", "journal.Header.file", "journal.Header.parent", "journal.Header.script", "journal.Header.session_id", "journal.Header.windlass",
 	},
 	aWord: {
 		"cascade.Source.as_role", "cascade.Tool.method", "echo.Anchor.why", "echo.Failure.kind", "echo.FileChange.change", "echo.ModelCall.finish_reason",

@@ -77,7 +77,7 @@ var fields = map[string]map[string]field{
 		"description": {text: "What the workflow is for."},
 		"tags":        {text: "Words to find the workflow by."},
 		"inputs_schema": {
-			text:     "The contract of a run's input: names with a description each (all strings, all required), or a JSON Schema of an object. Input is checked before anything is paid for.",
+			text:     "The contract of a run's input: names with a description each (all strings, all required), or a JSON Schema of an object. A string with the format \"image\", \"pdf\" or \"file\" is a file, given with --input NAME=@FILE. Input is checked before anything is paid for.",
 			examples: []any{map[string]any{"service": "the failing service"}},
 		},
 		"model": {text: "The model of all phases that name none. Without it, --model or WINDLASS_MODEL says.", examples: []any{"gpt-5-mini"}},

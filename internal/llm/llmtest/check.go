@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strings"
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/llm"
@@ -23,6 +24,8 @@ var known = map[string]bool{
 
 var (
 	toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+	imageURL = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+=*$`)
+	pdfURL   = regexp.MustCompile(`^data:application/pdf;base64,[A-Za-z0-9+/]+=*$`)
 	errTools = errors.New("tools must be a list of functions with a name and parameters that are a JSON Schema of type object")
 )
 
@@ -151,12 +154,49 @@ func checkMessages(msgs []Message, tools []Tool) error {
 		if bytes.Contains(m.Content, []byte(`"image_url"`)) && m.Role != "user" && bytes.HasPrefix(m.Content, []byte("[")) {
 			return fmt.Errorf("message %d (%s) has an image: only user messages may", i+1, m.Role)
 		}
+		if err := checkParts(&m, i+1); err != nil {
+			return err
+		}
 		if (len(m.Content) == 0 || string(m.Content) == "null") && len(m.ToolCalls) == 0 {
 			return fmt.Errorf("message %d (%s) has no content", i+1, m.Role)
 		}
 		list[i] = echo.Seal(d)
 	}
 	return llm.CheckSequence(list)
+}
+
+// checkParts checks the parts of a content as OpenAI's endpoint does: texts, images, and PDFs in user
+// messages.
+func checkParts(m *Message, number int) error {
+	for _, part := range m.parts() {
+		var is string
+		_ = json.Unmarshal(part["type"], &is)
+		switch is {
+		case "text":
+		case "image_url":
+			var image struct{ URL string }
+			if json.Unmarshal(part["image_url"], &image) != nil || image.URL == "" {
+				return fmt.Errorf("message %d: image_url %s", number, part["image_url"])
+			}
+			if strings.HasPrefix(image.URL, "data:") && !imageURL.MatchString(image.URL) {
+				return fmt.Errorf("message %d: invalid base64 image_url", number)
+			}
+		case "file":
+			var file struct {
+				Data string `json:"file_data"`
+				Name string `json:"filename"`
+			}
+			if m.Role != "user" {
+				return fmt.Errorf("message %d (%s) has a file: only user messages may", number, m.Role)
+			}
+			if json.Unmarshal(part["file"], &file) != nil || file.Name == "" || !pdfURL.MatchString(file.Data) {
+				return fmt.Errorf("message %d: a file has the members filename, and file_data with a data: URL of a PDF", number)
+			}
+		default:
+			return fmt.Errorf("message %d has a part of type %q; text, image_url and file are known", number, is)
+		}
+	}
+	return nil
 }
 
 // duplicateMember finds a member that the body has twice, which decoders take in different ways.

@@ -101,7 +101,9 @@ func (p *printer) content(m *echo.Message) {
 	for _, part := range m.Parts() {
 		switch {
 		case part.Type == echo.PartImage:
-			p.line("[image: %s]", p.text(part.URL))
+			p.line("[image: %s]", p.text(echo.AttachmentName(&part)))
+		case part.Type == echo.PartFile:
+			p.line("[file %s: %s]", p.text(part.Name), p.text(echo.AttachmentName(&part)))
 		case part.Text != "":
 			p.line("%s", p.text(part.Text))
 		}
