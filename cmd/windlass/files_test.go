@@ -162,7 +162,7 @@ func TestHostileFiles(t *testing.T) {
 	require.Contains(t, p.err.String(), "Error: the input \"photo\" takes a file (images (png, jpeg, gif, webp)), not a value\nTry: windlass run FILE --input photo=@PATH\n")
 	l.file("three.json", strings.Replace(meter, `"unit": {"type": "string"}`, `"unit": {"type": "string", "format": "file"}`, 1))
 	p = l.run(exitUsage, "run", "three.json", "--no-clickhouse", "--input", "photo=@six.png", "--input", "paper=@nine.pdf", "--input", "unit=@six.png")
-	require.Contains(t, p.err.String(), "Error: --input unit: with six.png, the files of the run have more than 20 MiB together\nTry: windlass run three.json --input paper=@FILE --input photo=@FILE --input unit=@FILE\n")
+	require.Contains(t, p.err.String(), "Error: --input unit: with six.png, the files of the run have more than 20 MiB together\nTry: windlass run three.json --no-clickhouse --input paper=@FILE --input photo=@FILE --input unit=@FILE\n")
 	require.Empty(t, server.Requests())
 	_, err := os.Stat(filepath.Join(l.home, "sessions"))
 	require.ErrorIs(t, err, os.ErrNotExist)
