@@ -46,6 +46,8 @@ func hintFor(err error) string {
 		half   *app.HalfForkError
 		fork   *app.ForkPointError
 		rights *app.RightsError
+		value  *app.FileInputError
+		blind  *app.NoImagesError
 	)
 	switch {
 	case errors.As(err, new(*app.SessionIDError)), errors.As(err, new(*app.ReservedIDError)):
@@ -60,6 +62,12 @@ func hintFor(err error) string {
 		return "a price for it in windlass.json, or a model that has one: windlass models"
 	case errors.As(err, &prices):
 		return "windlass models"
+	case errors.As(err, &value):
+		return "windlass run FILE --input " + value.Input + "=@PATH"
+	case errors.As(err, &blind):
+		return "another model, as --model " + blind.Phase + "=MODEL; \"images\": true of the model in windlass.json says that it takes them"
+	case errors.As(err, new(*app.SecretFileError)):
+		return "a file without it"
 	case errors.As(err, new(*archive.AmbiguousError)):
 		return "one of these ids, or more of it"
 	case errors.As(err, new(*app.NoScriptError)):

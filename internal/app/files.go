@@ -48,7 +48,7 @@ func (o *opening) checkFiles() error {
 		}
 		i := slices.IndexFunc(o.run.started.Files, func(f engine.File) bool { return f.Input == name })
 		if i < 0 {
-			return failure.New(failure.InvalidInput, &FileInputError{name, kinds[name].String()}, fmt.Sprintf("windlass run FILE --input %s=@PATH", name))
+			return failure.New(failure.InvalidInput, &FileInputError{name, kinds[name].String()}, "")
 		}
 		if err := o.checkFile(&o.run.started.Files[i]); err != nil {
 			return err
@@ -59,7 +59,7 @@ func (o *opening) checkFiles() error {
 
 func (o *opening) checkFile(f *engine.File) error {
 	if o.run.secrets.Has(f.URL) {
-		return failure.New(failure.InvalidInput, &SecretFileError{f.Input}, "a file without it")
+		return failure.New(failure.InvalidInput, &SecretFileError{f.Input}, "")
 	}
 	if !filetype.Image.Takes(f.Type) {
 		return nil // some endpoints read PDFs for models that take texts only
@@ -72,8 +72,7 @@ func (o *opening) checkFile(f *engine.File) error {
 		own := modelOf(p, o.runner)
 		for _, model := range append([]string{own}, fallbackOf(c, p, own, o.config)...) {
 			if o.router.TakesNoImages(model) {
-				return failure.New(failure.InvalidRequest, &NoImagesError{p.Name, f.Input, f.Type, model},
-					fmt.Sprintf("another model, as --model %s=MODEL; \"images\": true of the model in windlass.json says that it takes them", p.Name))
+				return failure.New(failure.InvalidRequest, &NoImagesError{p.Name, f.Input, f.Type, model}, "")
 			}
 		}
 	}
