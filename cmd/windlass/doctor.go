@@ -84,6 +84,9 @@ func printHealth(con *console, h health) error {
 	if err := con.table(t.WrapLast()); err != nil { // nothing here may be cut: it is read for details
 		return err
 	}
+	if client := h.ClickHouse.Client; client != "" { // on a line of its own, as it is copied
+		fmt.Fprintf(con.out, "\nOther clients reach ClickHouse with:\n%s\n", term.Clean(client))
+	}
 	for _, w := range h.Warnings {
 		fmt.Fprintf(con.err, "Warning: %s\n", term.Clean(w))
 	}

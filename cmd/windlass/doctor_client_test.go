@@ -21,8 +21,7 @@ func TestClientLineOfDoctor(t *testing.T) {
 	t.Parallel()
 	l := embeddedLab(t)
 	l.env = append(l.env, "WINDLASS_ENGINE_IDLE=1m")
-	shown := l.run(exitOK, "doctor").out.String()
-	require.Regexp(t, `(?m)^  other clients +CLICKHOUSE_PASSWORD="`, shown)
+	shown := l.onTerminal(80, 24, exitOK, nil, "doctor", "--no-pager")
 	var h struct {
 		ClickHouse struct {
 			Client string `json:"client"`
@@ -30,6 +29,7 @@ func TestClientLineOfDoctor(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal([]byte(l.run(exitOK, "doctor", "--json").out.String()), &h))
 	line := h.ClickHouse.Client
+	require.Contains(t, shown, "\r\nOther clients reach ClickHouse with:\r\n"+line+"\r\n", "in one piece, to be copied")
 	require.NotEmpty(t, l.engine().Password)
 	require.NotContains(t, line+shown, l.engine().Password)
 

@@ -42,3 +42,19 @@ func TestGraphCommand(t *testing.T) {
 	require.Contains(t, l.run(exitUsage, "graph", "none.json").err.String(), "Error: there is no file none.json\n")
 	require.Contains(t, l.run(exitFailed, "graph", "two.json", "-o", "none/two.svg").err.String(), "Error: write the graph: ")
 }
+
+// TestGraphKeepsItsCascade: the picture is not written over what it shows.
+func TestGraphKeepsItsCascade(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "")
+	text := `{"cascade_id": "c", "phases": [{"name": "one", "instructions": "x"}]}`
+	l.file("c.json", text)
+	require.NoError(t, os.Symlink("c.json", filepath.Join(l.dir, "link.json")))
+	for _, output := range []string{"c.json", "./link.json"} {
+		p := l.run(exitUsage, "graph", "c.json", "--output", output)
+		require.Equal(t, "Error: --output "+output+" is the cascade itself\nTry: name another file\n", p.err.String())
+	}
+	kept, err := os.ReadFile(filepath.Join(l.dir, "c.json"))
+	require.NoError(t, err)
+	require.Equal(t, text, string(kept))
+}

@@ -71,9 +71,6 @@ func databaseFindings(t *term.Table, h ClickHouse) {
 	if h.Answers {
 		t.Add("  database", fmt.Sprintf("%s: %s rows, %s bytes", h.Database, term.Count(int64(h.Rows)), term.Count(int64(h.Bytes))))
 	}
-	if h.Client != "" {
-		t.Add("  other clients", h.Client)
-	}
 	if h.Reading != nil {
 		t.Add("  sql without --write", h.Reading.How)
 		if out := h.Reading.Outward; len(out) > 0 {

@@ -71,10 +71,16 @@ func modelFailure(e *echo.Entry) string {
 	return fmt.Sprintf("%smodel %s failed (%s): %s", purposeOf(e), e.Model, e.Error.Kind, term.OneLine(e.Error.Message))
 }
 
+// exitStatus is the kind of a failure of a program that ended with another status than 0.
+const exitStatus = "exit_status"
+
 // reasonOf is the reason that an entry has for a failure, in one line.
 func reasonOf(e *echo.Entry) string {
 	if e.Error == nil {
 		return ""
+	}
+	if e.Message != nil && e.Error.Kind == exitStatus { // the first line of what a program printed rarely says why it failed
+		return lastWords(e.Message.Text(), 160)
 	}
 	reason := lastWords(e.Error.Message, 160)
 	if e.Message == nil || !strings.HasSuffix(reason, ":") { // it is the first line of what the model reads
