@@ -8,11 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mattn/go-runewidth"
-
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
-	"github.com/windlass-run/windlass/internal/term"
 )
 
 // InPlace draws a run in place on a terminal. One goroutine of its own draws, at most ten times a
@@ -74,12 +71,15 @@ type screen struct {
 }
 
 // next returns what puts lines that stay, and below them a frame, over the frame that stands there:
-// only its lines that differ are written, in one piece, so that nothing flickers.
+// only its lines that differ are written, in one piece, so that nothing flickers. When the terminal has
+// another width, the frame begins anew below: terminals differ in where lines and the cursor are
+// then, and what stays must not be written over.
 func (s *screen) next(said, frame []string, width int) string {
 	same, up := 0, len(s.lines)
-	if s.changed || width != s.width {
-		up = s.rows(width)
-	} else if len(said) == 0 {
+	switch {
+	case width != s.width:
+		up = 0
+	case !s.changed && len(said) == 0:
 		for same < min(len(frame), up) && frame[same] == s.lines[same] {
 			same++
 		}
@@ -107,15 +107,6 @@ func (s *screen) next(said, frame []string, width int) string {
 	b.WriteString("\x1b[J")
 	s.lines, s.width, s.changed = frame, width, false
 	return b.String()
-}
-
-// rows returns how many lines the frame takes on a terminal whose room is this wide now.
-func (s *screen) rows(width int) int {
-	n := 0
-	for _, line := range s.lines {
-		n += 1 + max(runewidth.StringWidth(term.StripColour(line))-1, 0)/(width+1) // the terminal is a column wider than frames are
-	}
-	return n
 }
 
 // Observe implements engine.Observer.

@@ -28,7 +28,7 @@ func TestScreenWritesWhatChanged(t *testing.T) {
 	require.Equal(t, "\r\x1b[2A2\x1b[K\n\n\x1b[J", s.next(nil, []string{"one", "2", "three"}, 79))
 	require.Equal(t, "\r\x1b[1A\x1b[J", s.next(nil, []string{"one", "2"}, 79), "a line less")
 	require.Equal(t, "\r\x1b[2Astays\x1b[K\none\x1b[K\n2\x1b[K\n\x1b[J", s.next([]string{"stays"}, []string{"one", "2"}, 79))
-	require.Equal(t, "\r\x1b[2Aone\x1b[K\n2\x1b[K\n\x1b[J", s.next(nil, []string{"one", "2"}, 60), "another width")
+	require.Equal(t, "\rone\x1b[K\n2\x1b[K\n\x1b[J", s.next(nil, []string{"one", "2"}, 60), "another width: below what stands")
 }
 
 // pane is a terminal whose size changes. The drawing goroutine and the test use it; the mutex guards
@@ -51,8 +51,8 @@ func (p *pane) room() Room {
 	return Room{Width: p.width - 1, Height: 24}
 }
 
-// What stands there in the end is whole: also when the terminal was made wider on the way, what was
-// said stays and the frame is there once.
+// What stands there in the end is whole. When the terminal was made wider on the way, the frame is
+// drawn anew below the one before: terminals differ in where lines are then, and what was said stays.
 func TestInPlaceOnATerminalThatGrows(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestInPlaceOnATerminalThatGrows(t *testing.T) {
 		v := NewInPlace(p, out, out.room, false)
 		require.NoError(t, v.Write(&echo.Entry{NodeType: echo.NodePhaseStart, Phase: "collect"}))
 		v.Observe(toolEvent(1, "look", `{"path":"file1"}`))
-		time.Sleep(5 * time.Second) // of the bubble: nobody waits
+		time.Sleep(5*time.Second + redrawEvery/4) // of the bubble: nobody waits
 		out.mu.Lock()
 		out.width = 120
 		out.mu.Unlock()
@@ -71,7 +71,8 @@ func TestInPlaceOnATerminalThatGrows(t *testing.T) {
 		require.NoError(t, v.Close(t.Context()), "safe twice")
 		screen := termtest.NewScreen(120, 24)
 		screen.Write(t, out.text.String())
-		require.Equal(t, "  ✗ collect turn 2: min_words:3 did not pass: the answer has 1 word\n"+
+		require.Equal(t, "c  session s\n    phase    turn  time\n  ▸ collect     1    5s\n        5s  look  file1\n  in 0  cached 0  out 0  $0.00  5s\n"+
+			"  ✗ collect turn 2: min_words:3 did not pass: the answer has 1 word\n"+
 			"c  session s\n    phase    turn  time\n  ▸ collect     1    6s\n        6s  look  file1\n  in 0  cached 0  out 0  $0.00  6.0s\n", screen.Text())
 	})
 }
