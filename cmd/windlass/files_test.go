@@ -187,7 +187,9 @@ func TestBlindModels(t *testing.T) {
 	}
 	require.Empty(t, server.Requests())
 	l.run(exitOK, "run", "meter.json", "-q", "--no-clickhouse", "--input", "photo=@x.png", "--model", "unit=blind")
+	require.Contains(t, l.run(exitOK, "models", "deepseek-r1").out.String(), "  images           none: it takes texts only\n")
 	l.file("windlass.json", `{"models": {"deepseek-r1": {"images": true}}}`)
+	require.NotContains(t, l.run(exitOK, "models", "deepseek-r1").out.String(), "  images  ")
 	l.run(exitOK, "run", "meter.json", "-q", "--no-clickhouse", "--input", "photo=@x.png", "--model", "deepseek-r1")
 }
 

@@ -31,6 +31,7 @@ type Model struct {
 	Model           string   `json:"model,omitempty"` // the provider's name, where it is another one
 	Aliases         []string `json:"aliases,omitempty"`
 	Family          string   `json:"family"`
+	NoImages        bool     `json:"no_images,omitempty"` // it takes texts only
 	ContextWindow   int      `json:"context_window,omitempty"`
 	WindowAssumed   bool     `json:"window_assumed,omitempty"`
 	MaxOutputTokens int      `json:"max_output_tokens,omitempty"`
@@ -76,7 +77,7 @@ func Called(cfg *config.Config, known []Model, name string) *Model {
 func ofCard(c *llm.Card, name string) Model {
 	m := Model{
 		Name: name, Aliases: c.Aliases, Family: c.Family, ContextWindow: c.ContextWindow, MaxOutputTokens: c.MaxOutputTokens,
-		AsOf: c.AsOf, Found: c.Found, Source: c.Source, LimitsSource: c.LimitsSource, Note: c.Note, Price: priceOf(c.Price),
+		NoImages: c.NoImages, AsOf: c.AsOf, Found: c.Found, Source: c.Source, LimitsSource: c.LimitsSource, Note: c.Note, Price: priceOf(c.Price),
 	}
 	m.assumeWindow()
 	return m
@@ -101,6 +102,7 @@ func configured(cfg *config.Config, name string) Model {
 	}
 	router := llm.NewRouter(cfg, environment.Getenv)
 	m.ContextWindow, m.MaxOutputTokens = router.Limits(name)
+	m.NoImages = router.TakesNoImages(name)
 	m.WindowAssumed = false
 	m.assumeWindow()
 	if said.Price != nil {
@@ -197,7 +199,10 @@ func (m *Model) Write(w io.Writer) error {
 			long = m.Price.Long.text()
 		}
 	}
-	answer := ""
+	answer, images := "", ""
+	if m.NoImages {
+		images = "none: it takes texts only"
+	}
 	if m.MaxOutputTokens > 0 {
 		answer = tokens(m.MaxOutputTokens) + " tokens"
 	}
@@ -208,6 +213,7 @@ func (m *Model) Write(w io.Writer) error {
 		{"also", strings.Join(m.Aliases, ", ")},
 		{"window", window},
 		{"longest answer", answer},
+		{"images", images},
 		{"price", price},
 		{"", long},
 		{"as of", m.AsOf},
