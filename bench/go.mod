@@ -34,6 +34,7 @@ require (
 	github.com/klauspost/compress v1.19.1 // indirect
 	github.com/kljensen/snowball v0.10.0 // indirect
 	github.com/mattn/go-runewidth v0.0.31 // indirect
+	github.com/oklog/ulid/v2 v2.1.2 // indirect
 	github.com/paulmach/orb v0.13.0 // indirect
 	github.com/pierrec/lz4/v4 v4.1.27 // indirect
 	github.com/santhosh-tekuri/jsonschema/v5 v5.3.1 // indirect
