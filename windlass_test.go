@@ -145,7 +145,7 @@ func TestStartErrors(t *testing.T) {
 			c, checkout,
 			[]windlass.RunOption{tools(), provider(), windlass.WithSessionID("last")},
 			windlass.InvalidRequest,
-			`session id "last": it is how commands name the newest sessions`, "",
+			`session id "last": commands use this name for the newest session`, "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -251,7 +251,7 @@ func TestALifeOfRuns(t *testing.T) {
 	_, err = w.Start(t.Context(), c, checkout, tools(), provider(), windlass.WithSessionID("one"))
 	require.Equal(t, windlass.SessionExists, windlass.KindOf(err))
 	_, err = w.Resume(t.Context(), "one", tools(), provider())
-	requireError(t, err, windlass.NotResumable, "session one: the run has completed: there is nothing to go on with", "Fork continues from an entry of it, in a new session")
+	requireError(t, err, windlass.NotResumable, "session one: the run has completed: there is nothing to resume", "Fork continues from an entry of it, in a new session")
 	_, err = w.Verify(t.Context(), "one")
 	require.Equal(t, windlass.InvalidRequest, windlass.KindOf(err), "the tools must be given again")
 

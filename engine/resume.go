@@ -46,9 +46,9 @@ type NotResumableError struct {
 
 func (e *NotResumableError) Error() string {
 	if e.Status == echo.StatusCompleted {
-		return "the run has completed: there is nothing to go on with"
+		return "the run has completed: there is nothing to resume"
 	}
-	return fmt.Sprintf("the run failed (%s), and not for want of an answer: it would come to the same end again", e.Reason)
+	return fmt.Sprintf("the run failed (%s): a resume would end in the same way", e.Reason)
 }
 
 // CheckResumable returns a [*NotResumableError] when a run cannot be resumed.

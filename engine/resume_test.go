@@ -423,7 +423,7 @@ func TestNotResumable(t *testing.T) {
 	done := &memory{}
 	_, err := newWorld().go1(context.Background(), t, done, nil)
 	require.NoError(t, err)
-	require.EqualError(t, CheckResumable(done.list), "the run has completed: there is nothing to go on with")
+	require.EqualError(t, CheckResumable(done.list), "the run has completed: there is nothing to resume")
 
 	b := setup(t, say("bad"))
 	_, err = b.run(`{"cascade_id":"c","phases":[{"name":"p","instructions":"Go.","rules":{"loop_until":"regex:good"}}]}`, nil)
@@ -431,7 +431,7 @@ func TestNotResumable(t *testing.T) {
 	err = CheckResumable(b.entries.list)
 	var not *NotResumableError
 	require.True(t, errors.As(err, &not))
-	require.EqualError(t, err, "the run failed (attempts_exhausted), and not for want of an answer: it would come to the same end again")
+	require.EqualError(t, err, "the run failed (attempts_exhausted): a resume would end in the same way")
 }
 
 // The tool of a phase without a model has nobody to tell: the phase fails whatever its retry says,

@@ -87,7 +87,7 @@ func showCosts(ctx context.Context, con *console, arc *archive.Archive, by click
 
 func noCosts(filter clickhouse.Filter) string {
 	if !filter.IsZero() {
-		return "No model calls fit --since, --cascade, --session and --tag."
+		return "No model calls in ClickHouse fit these filters. What ran with --no-clickhouse is there after windlass ship SESSION."
 	}
 	return "No model calls yet. Make some: windlass run FILE"
 }

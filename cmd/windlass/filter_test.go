@@ -46,7 +46,7 @@ func TestFiltersAndTags(t *testing.T) {
 	require.Equal(t, "only-here of-one", ids("sessions", "list", "--tag", "nightly"))
 	require.Equal(t, "only-here", ids("sessions", "list", "--tag", "nightly", "--limit", "1"))
 	require.Equal(t, "of-two", ids("sessions", "list", "--cascade", "two", "--since", "2026-01-01"))
-	require.Equal(t, "No model calls fit --since, --cascade, --session and --tag.\n", l.run(exitOK, "cost", "--tag", "x").err.String())
+	require.Equal(t, "No model calls in ClickHouse fit these filters. What ran with --no-clickhouse is there after windlass ship SESSION.\n", l.run(exitOK, "cost", "--tag", "x").err.String())
 	require.Equal(t, "No sessions fit --since, --cascade and --tag.\n", l.run(exitOK, "sessions", "list", "--tag", "x").err.String())
 
 	byTag := l.run(exitOK, "cost", "--by", "tag").out.String()

@@ -81,7 +81,7 @@ func hintFor(err error) string {
 	case errors.As(err, new(*app.MissingToolsError)):
 		return "do it in the program that began the session, which gives it its tools"
 	case errors.As(err, &resume):
-		return fmt.Sprintf("%s resume %s --fork PHASE, to go on from a phase of it in a new session; %s replay %s --list shows all places",
+		return fmt.Sprintf("%s resume %s --fork PHASE, to continue from a phase of it in a new session; %s replay %s --list shows all places",
 			selfCommand(), resume.SessionID, selfCommand(), resume.SessionID)
 	case errors.As(err, &half):
 		return fmt.Sprintf("%s resume %s --fork %d", selfCommand(), half.Parent, half.ParentSeq)

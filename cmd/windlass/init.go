@@ -86,7 +86,7 @@ func initialise(con *console, cmd *cobra.Command, dir string, o scaffold.Options
 		return err
 	}
 	if above != "" {
-		fmt.Fprintf(con.err, "Note: in this folder %s no longer counts, but the new windlass.json.\n", term.Clean(above))
+		fmt.Fprintf(con.err, "Note: in this folder %s no longer counts: the new windlass.json does.\n", term.Clean(above))
 	}
 	return con.print(m, func() error { return printMade(con, m, o) })
 }

@@ -73,7 +73,7 @@ func TestInitOverwritesNothing(t *testing.T) {
 	require.Equal(t, "Error: windlass.json: already there, and nothing is overwritten\nTry: another folder: windlass init DIR\n", p.err.String())
 	require.NoFileExists(t, filepath.Join(l.dir, "x.json"))
 	p = l.run(exitOK, "init", "below", "--task", `Say "<hello>".`, "--model", "local")
-	require.Equal(t, "Note: in this folder "+filepath.Join(l.dir, "windlass.json")+" no longer counts, but the new windlass.json.\n", p.err.String())
+	require.Equal(t, "Note: in this folder "+filepath.Join(l.dir, "windlass.json")+" no longer counts: the new windlass.json does.\n", p.err.String())
 	require.Contains(t, p.out.String(), "  windlass run below.json              # asks local, ")
 	text, err := os.ReadFile(filepath.Join(l.dir, "below", "below.json"))
 	require.NoError(t, err)

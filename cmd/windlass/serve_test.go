@@ -194,7 +194,7 @@ func TestServeCancel(t *testing.T) {
 	s.sameAsJournal(s.events("/api/sessions/next/events"), "next", 1, "completed")
 	s.refused(409, failure.SessionExists, http.MethodPost, "/api/runs", `{"file": "ask.json", "model": "plain", "session_id": "next"}`)
 	detail, try = s.refused(422, failure.InvalidRequest, http.MethodPost, "/api/runs", `{"file": "ask.json", "model": "plain", "session_id": "last"}`)
-	require.Equal(t, `session id "last": it is how commands name the newest sessions`, detail)
+	require.Equal(t, `session id "last": commands use this name for the newest session`, detail)
 	require.Equal(t, "another session_id, or none for a new one", try)
 	s.stop(exitOK)
 }
@@ -462,7 +462,7 @@ func TestServeResume(t *testing.T) {
 	require.Equal(t, []string{"completed", "completed"}, []string{d.PhaseReports[0].Status, d.PhaseReports[1].Status})
 	require.Empty(t, d.Error)
 	detail, try := s.refused(409, failure.NotResumable, http.MethodPost, "/api/sessions/limited/resume", `{}`)
-	require.Equal(t, "session limited: the run has completed: there is nothing to go on with", detail)
+	require.Equal(t, "session limited: the run has completed: there is nothing to resume", detail)
 	require.Equal(t, "POST /api/runs begins a new run", try)
 	s.refused(404, failure.UnknownSession, http.MethodPost, "/api/sessions/nobody/resume", nil)
 

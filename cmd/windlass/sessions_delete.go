@@ -37,8 +37,8 @@ in ClickHouse. They are named by ID, its end (5 characters or more) or its begin
 which mean another run tomorrow; or all that have recorded nothing for longer than --older-than; --retention deletes what
 windlass.json says is old enough (docs/cli.md). --dry-run only lists them. Frozen tests are not touched.
 
-A run that a process has is never deleted, and none of which ClickHouse does not have everything, unless it ran with
---no-clickhouse. Without a terminal nothing is deleted without --yes.`,
+A session that a process is running is never deleted. Neither is one with rows that ClickHouse does not have yet, unless
+it ran with --no-clickhouse. Without a terminal nothing is deleted without --yes.`,
 		Example: "  windlass sessions delete 7k2mq\n  windlass sessions delete --older-than 90d --dry-run\n  windlass sessions delete --retention --yes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d.ids = args

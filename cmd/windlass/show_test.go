@@ -119,9 +119,9 @@ func TestEveryCommandTakesNames(t *testing.T) {
 		require.Contains(t, p.err.String(), "session first-one: the run has completed", name)
 	}
 	p := l.run(exitUsage, "run", "ask.json", "--offline", "--session", "last")
-	require.Equal(t, "Error: session id \"last\": it is how commands name the newest sessions\nTry: --session nightly-7, or none for a new id\n", p.err.String())
+	require.Equal(t, "Error: session id \"last\": commands use this name for the newest session\nTry: --session nightly-7, or none for a new id\n", p.err.String())
 	p = l.run(exitUsage, "resume", "first-one", "--fork", "one", "--session", "last~1")
-	require.Contains(t, p.err.String(), "Error: session id \"last~1\": it is how commands name the newest sessions\n")
+	require.Contains(t, p.err.String(), "Error: session id \"last~1\": commands use this name for the newest session\n")
 	_, err := journal.Read(filepath.Join(l.home, "sessions", "first-one", journal.File))
 	require.NoError(t, err)
 }

@@ -134,7 +134,7 @@ func TestRunWithExtensions(t *testing.T) {
 
 	_, err = a.Resume(t.Context(), "s1", ResumeOptions{Extensions: extensions()}, Watch{})
 	require.True(t, failure.Is(err, failure.NotResumable))
-	require.EqualError(t, err, "session s1: the run has completed: there is nothing to go on with")
+	require.EqualError(t, err, "session s1: the run has completed: there is nothing to resume")
 	fork, err := a.Fork(t.Context(), "s1", 5, ForkOptions{SessionID: "s2", ResumeOptions: ResumeOptions{Extensions: extensions()}}, Watch{})
 	require.NoError(t, err)
 	require.Len(t, fork.Recorded(), 5)
@@ -292,7 +292,7 @@ func TestForkFails(t *testing.T) {
 	require.ErrorContains(t, err, "session s1 has no entry 99: it has ")
 	_, err = a.Fork(t.Context(), "s1", uint64(n), ForkOptions{ResumeOptions: resume}, Watch{})
 	require.True(t, failure.Is(err, failure.NotResumable))
-	require.ErrorContains(t, err, "of session s1: the run has completed: there is nothing to go on with")
+	require.ErrorContains(t, err, "of session s1: the run has completed: there is nothing to resume")
 	other := job(t, `{"cascade_id": "it", "phases": [{"name": "one", "instructions": "Another task.", "tackle": ["restart"]}]}`)
 	_, err = a.Fork(t.Context(), "s1", 5, ForkOptions{SessionID: "s2", Cascade: other.Cascade, File: other.File, ResumeOptions: resume}, Watch{})
 	require.True(t, failure.Is(err, failure.Diverged), "%v", err)

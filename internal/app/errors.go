@@ -29,7 +29,7 @@ func (e *SessionIDError) Error() string {
 type ReservedIDError struct{ ID string }
 
 func (e *ReservedIDError) Error() string {
-	return fmt.Sprintf("session id %q: it is how commands name the newest sessions", e.ID)
+	return fmt.Sprintf("session id %q: commands use this name for the newest session", e.ID)
 }
 
 // NoModelError says that nothing names a model for a phase.

@@ -1,7 +1,7 @@
 // Package protection says which files no tool writes without a grant: those that windlass would
 // run, and those that programs run by convention.
 //
-// The table is closed: what is not in it is written. It holds what runs although nobody asked for a
+// Files that are not in the table can be written. It holds what runs although nobody asked for a
 // project's code to be run: when a folder is entered or opened, a version control system is asked
 // for its state, somebody commits, logs in, or starts a shell, a debugger or an interpreter. What
 // runs because somebody builds, tests or starts the project is not in it.

@@ -96,8 +96,8 @@ func TestReadSources(t *testing.T) {
 
 	for name, want := range map[string]string{
 		dir:       dir + " is a folder",
-		"nowhere": `there is no file "nowhere", and no session on this machine whose id begins so`,
-		"":        `there is no file "", and no session on this machine whose id begins so`,
+		"nowhere": `there is no file "nowhere", and no session of this machine with this name`,
+		"":        `there is no file "", and no session of this machine with this name`,
 		alone:     "there is no call to replay: no conversation has an assistant message with one before it",
 	} {
 		_, err := ReadSources([]string{name}, nobody)

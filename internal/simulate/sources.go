@@ -19,7 +19,7 @@ func (e *FolderError) Error() string { return e.Path + " is a folder" }
 type UnknownSourceError struct{ Name string }
 
 func (e *UnknownSourceError) Error() string {
-	return fmt.Sprintf("there is no file %q, and no session on this machine whose id begins so", e.Name)
+	return fmt.Sprintf("there is no file %q, and no session of this machine with this name", e.Name)
 }
 
 // ReadSources reads files and sessions: a name is a file's if there is one, else the beginning of

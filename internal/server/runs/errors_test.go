@@ -50,7 +50,7 @@ func TestErrorsOfRuns(t *testing.T) {
 		},
 		"an id that means another": {
 			startError, of(failure.InvalidRequest, &core.ReservedIDError{ID: "last"}),
-			problem{failure.InvalidRequest, `session id "last": it is how commands name the newest sessions`, "another session_id, or none for a new one"},
+			problem{failure.InvalidRequest, `session id "last": commands use this name for the newest session`, "another session_id, or none for a new one"},
 		},
 		"an id that is taken": {
 			startError, of(failure.SessionExists, journal.ErrExists),

@@ -37,7 +37,7 @@ const (
 func Modes() []Mode { return []Mode{ModePlain, ModeLive, ModeQuiet} }
 
 // ErrNoTerminal says that nothing can be drawn in place.
-var ErrNoTerminal = errors.New("a live view needs a terminal, and standard error is none that can be drawn on")
+var ErrNoTerminal = errors.New("a live view needs a terminal, and standard error is not one")
 
 // For returns the mode of a run that is shown on w: the one that is wanted, "" for live on a
 // terminal and plain elsewhere. A live view elsewhere is [ErrNoTerminal].

@@ -59,7 +59,7 @@ func PretendNote(each []clickhouse.Pretend) string {
 		return ""
 	}
 	slices.Sort(models)
-	return "pretend: at prices of " + term.OneLine(strings.Join(models, ", ")) + "; nothing was paid, and no cost has it."
+	return "pretend: at prices of " + term.OneLine(strings.Join(models, ", ")) + "; nothing was paid, and the costs do not include it."
 }
 
 // usageHeads are those of the columns that every report has.
