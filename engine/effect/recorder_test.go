@@ -28,8 +28,9 @@ func (s *sink) Write(e *echo.Entry) error {
 	return nil
 }
 
-func (*sink) Flush()                         {}
-func (s *sink) Commit()                      { s.commits++ }
+func (*sink) Flush()    {}
+func (s *sink) Commit() { s.commits++ }
+
 // Wait ends as that of a journal does: with the cause of the end of ctx.
 func (*sink) Wait(ctx context.Context) error { return context.Cause(ctx) }
 func (*sink) Close(context.Context) error    { return nil }
