@@ -34,10 +34,10 @@ func Typed(flags *pflag.FlagSet, without ...string) string {
 
 // Quote quotes a text for a shell, where that is needed.
 func Quote(s string) string {
-	special := func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%=,", r))
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%=,", r)
 	}
-	if s != "" && !strings.ContainsFunc(s, special) {
+	if s != "" && strings.TrimFunc(s, plain) == "" {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"

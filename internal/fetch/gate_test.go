@@ -57,7 +57,9 @@ func TestGate(t *testing.T) {
 				require.EqualError(t, err, tt.refused)
 				require.True(t, failure.Is(err, failure.EngineMissing))
 				require.True(t, fetch.IsRefused(err))
-				require.Equal(t, "windlass fetch engine", err.(*failure.Error).Try)
+				var fe *failure.Error
+				require.ErrorAs(t, err, &fe)
+				require.Equal(t, "windlass fetch engine", fe.Try)
 			}
 			require.Equal(t, tt.announced, announced == 1)
 		})

@@ -150,7 +150,7 @@ func open(path string) (*Words, error) {
 // Allow asks the gate of c at once about the download that [Open] would need. The error is that of
 // the gate; what else keeps the vectors from being fetched, Open says.
 func Allow(ctx context.Context, c Config) error {
-	if c.Here() || c.CanFetch() != nil {
+	if possible := c.CanFetch() == nil; c.Here() || !possible {
 		return nil
 	}
 	return c.Gate.Allow(ctx, c.offer())
