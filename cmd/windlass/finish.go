@@ -75,7 +75,7 @@ func follow(ctx context.Context, con *console, o showOptions, open func(context.
 func (s *shownRun) show(r *app.Run) (engine.Observer, []echo.Sink) {
 	recorded := r.Recorded()
 	if h := r.Header(); len(recorded) > 0 && r.Changed() {
-		s.notices.Say(fmt.Sprintf("%s has changed since the session began. The session goes on with the cascade as it was; %s takes the new one, in a new session.",
+		s.notices.Say(fmt.Sprintf("%s has changed since the session began. The session continues with the cascade as it was; %s takes the new one, in a new session.",
 			h.File, forkWith(h, recorded)))
 	}
 	if n := len(r.Header().Redactions); n > 0 {

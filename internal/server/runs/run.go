@@ -50,7 +50,7 @@ func (h *Host) watch() core.Watch {
 		Notice: func(text string) { h.options.Log.Print(line(text)) },
 		Follow: func(r *core.Run) (engine.Observer, []echo.Sink) {
 			if len(r.Recorded()) > 0 && r.Changed() {
-				h.options.Log.Printf("%s: %s has changed since the session began. The session goes on with the cascade as it was.", r.ID(), line(r.File()))
+				h.options.Log.Printf("%s: %s has changed since the session began. The session continues with the cascade as it was.", r.ID(), line(r.File()))
 			}
 			return nil, nil
 		},
