@@ -71,7 +71,7 @@ func TestChangedCascade(t *testing.T) {
 	l.file("order.json", strings.Replace(onceSlow, "echo sent", "echo 'sent now'", 1))
 	p = l.run(exitFailed, "resume", "t2")
 	const command = "resume t2 --fork one --cascade order.json"
-	require.Contains(t, p.err.String(), "goes on with the cascade as it was; windlass "+command+" takes the new one, in a new session.\n")
+	require.Contains(t, p.err.String(), "continues with the cascade as it was; windlass "+command+" takes the new one, in a new session.\n")
 	require.Equal(t, "sent now\n", l.run(exitOK, append(strings.Fields(command), "--quiet")...).out.String())
 }
 
