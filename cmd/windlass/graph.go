@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -37,13 +36,13 @@ The graph is Mermaid text, which GitHub, GitLab and many editors draw, or with -
 			if err != nil {
 				return err
 			}
-			if isSameFile(args[0], output) {
-				return usageError(fmt.Errorf("--output %s is the cascade itself", output), "name another file")
-			}
 			text := draw(graph.Of(c))
 			if output == "" {
 				_, err := fmt.Fprint(con.out, text)
 				return err
+			}
+			if err := wholefile.CheckOwn(output, "flowchart ", "<svg "); err != nil {
+				return usageError(fmt.Errorf("--output: %w", err), "name another file")
 			}
 			if err := wholefile.Replace(output, []byte(text)); err != nil {
 				return withExit(exitFailed, fmt.Errorf("write the graph: %w", err), "check that the folder exists and can be written")
@@ -54,11 +53,4 @@ The graph is Mermaid text, which GitHub, GitLab and many editors draw, or with -
 	cmd.Flags().StringVar(&format, "format", "mermaid", "the `FORMAT`: mermaid or svg")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this file instead of standard output")
 	return cmd
-}
-
-// isSameFile reports whether two paths lead to one file that is there.
-func isSameFile(one, other string) bool {
-	a, errA := os.Stat(one)
-	b, errB := os.Stat(other)
-	return errA == nil && errB == nil && os.SameFile(a, b)
 }

@@ -43,8 +43,8 @@ func TestGraphCommand(t *testing.T) {
 	require.Contains(t, l.run(exitFailed, "graph", "two.json", "-o", "none/two.svg").err.String(), "Error: write the graph: ")
 }
 
-// TestGraphKeepsItsCascade: the picture is not written over what it shows.
-func TestGraphKeepsItsCascade(t *testing.T) {
+// TestOutputsKeepOtherFiles: what is written to a file that somebody names by mistake does not replace it.
+func TestOutputsKeepOtherFiles(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "")
 	text := `{"cascade_id": "c", "phases": [{"name": "one", "instructions": "x"}]}`
@@ -52,7 +52,14 @@ func TestGraphKeepsItsCascade(t *testing.T) {
 	require.NoError(t, os.Symlink("c.json", filepath.Join(l.dir, "link.json")))
 	for _, output := range []string{"c.json", "./link.json"} {
 		p := l.run(exitUsage, "graph", "c.json", "--output", output)
-		require.Equal(t, "Error: --output "+output+" is the cascade itself\nTry: name another file\n", p.err.String())
+		require.Equal(t, "Error: --output: "+output+" has other content and is not overwritten\nTry: name another file\n", p.err.String())
+	}
+	p := l.run(exitUsage, "schema", "--output", "c.json")
+	require.Equal(t, "Error: --output: c.json has other content and is not overwritten\nTry: name another file\n", p.err.String())
+	l.file("talk.jsonl", `[{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello."}]`)
+	for _, flag := range []string{"--svg", "--calls", "--dump"} {
+		p = l.run(exitUsage, "simulate", "talk.jsonl", "--policy", "every_turn", flag, "c.json")
+		require.Contains(t, p.err.String(), "Error: "+flag+": c.json has other content and is not overwritten\nTry: ")
 	}
 	kept, err := os.ReadFile(filepath.Join(l.dir, "c.json"))
 	require.NoError(t, err)

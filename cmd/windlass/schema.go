@@ -22,6 +22,9 @@ func newSchemaCommand(con *console) *cobra.Command {
 				_, err := con.out.Write(schema.CascadeJSON())
 				return err
 			}
+			if err := wholefile.CheckOwn(output, "{\n  \"$schema\": \"https://json-schema.org/"); err != nil {
+				return usageError(fmt.Errorf("--output: %w", err), "name another file")
+			}
 			if err := wholefile.Replace(output, schema.CascadeJSON()); err != nil {
 				return withExit(exitFailed, fmt.Errorf("write the schema: %w", err), "check that the folder exists and can be written")
 			}

@@ -203,7 +203,7 @@ func TestSchemaCommand(t *testing.T) {
 
 	dir := t.TempDir()
 	path := filepath.Join(dir, "s.json")
-	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+	require.NoError(t, os.WriteFile(path, schema.CascadeJSON()[:200], 0o600))
 	link := filepath.Join(dir, "link.json")
 	require.NoError(t, os.Symlink(path, link))
 	code, out, errs := commandLine(t, "", "schema", "--output", link)

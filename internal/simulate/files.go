@@ -60,7 +60,8 @@ func (o *Files) Create(picture, calls, requests string) (err error) {
 	for _, f := range []struct {
 		flag, path string
 		to         **File
-	}{{"svg", picture, &o.Plot}, {"calls", calls, &o.Calls}, {"dump", requests, &o.Requests}} {
+		begins     string // what a file of before begins with
+	}{{"svg", picture, &o.Plot, "<svg "}, {"calls", calls, &o.Calls, `{"file":`}, {"dump", requests, &o.Requests, `{"file":`}} {
 		if f.path == "" {
 			continue
 		}
@@ -69,6 +70,9 @@ func (o *Files) Create(picture, calls, requests string) (err error) {
 			return &SameFileError{other, f.flag}
 		}
 		flags[path] = f.flag
+		if err = wholefile.CheckOwn(f.path, f.begins); err != nil {
+			return fmt.Errorf("--%s: %w", f.flag, err)
+		}
 		if *f.to, err = CreateFile(f.path); err != nil {
 			*f.to = nil
 			return fmt.Errorf("--%s: %w", f.flag, err)

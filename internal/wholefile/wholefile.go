@@ -16,6 +16,32 @@ func Write(path string, data []byte, perm fs.FileMode) error {
 	return write(path, data, perm, func(*File) error { return nil })
 }
 
+// ForeignError says that a file has other content than what is to replace it, and stays.
+type ForeignError struct{ Path string }
+
+func (e *ForeignError) Error() string { return e.Path + " has other content and is not overwritten" }
+
+// CheckOwn returns a [*ForeignError] when a path that a person names for output leads to a file that
+// begins with none of the given texts, so that a name that is given by mistake costs nothing. A file
+// that is not there, or is empty, is no such file.
+func CheckOwn(path string, beginnings ...string) error {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return nil //nolint:nilerr // what is wrong with the path is found when the file is written
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	for _, b := range beginnings {
+		head := make([]byte, len(b))
+		if n, _ := f.ReadAt(head, 0); string(head[:n]) == b {
+			return nil
+		}
+	}
+	return &ForeignError{path}
+}
+
 // Replace writes a file that a person names and others may read, at the [Target] of the path. The
 // content is on the disk afterwards.
 func Replace(path string, data []byte) error {
