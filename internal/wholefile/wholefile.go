@@ -26,7 +26,7 @@ func (e *ForeignError) Error() string { return e.Path + " has other content and 
 // that is not there, or is empty, is no such file.
 func CheckOwn(path string, beginnings ...string) error {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
-		return nil //nolint:nilerr // what is wrong with the path is found when the file is written
+		return nil // what is wrong with the path is found when the file is written
 	}
 	f, err := os.Open(path)
 	if err != nil {
