@@ -94,6 +94,10 @@ attack: ## attack the built program, then the same program with one check taken 
 e2e-users: ## try every door as other users of the machine; needs root (docs/security.md)
 	cd e2e && go test -count=1 -timeout 30m ./users
 
+.PHONY: trees
+trees: ## run children, lists, graphs and wards in the built program; kill them KILLS times (default 30), SEED=N: at the same places
+	cd e2e && go test -count=1 -timeout 120m -v ./trees $(if $(RUN),-run '$(RUN)') -args -kills $(or $(KILLS),30) -seed $(or $(SEED),0)
+
 .PHONY: vulncheck
 vulncheck: ## look for known vulnerabilities in what is called
 	@bash .ci/vulncheck

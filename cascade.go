@@ -1,8 +1,10 @@
 package windlass
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -18,6 +20,7 @@ type Cascade struct {
 	parsed   *cascade.Cascade
 	warnings cascade.Diagnostics
 	later    []laterTool
+	find     app.Find // finds cascades that models name; nil: as windlass.json says
 }
 
 // laterTool is a tool that a phase names and nothing declares: the program gives it when it starts
@@ -27,18 +30,29 @@ type laterTool struct {
 	missing cascade.Diagnostic // what is wrong without it
 }
 
-// LoadFile reads a cascade, JSON or YAML, and the *.tool.json files beside it.
+// LoadFile reads a cascade, JSON or YAML, the *.tool.json files beside it, and the other cascades that
+// it names. These are looked for as the command does: docs/children.md.
 //
 // The error is of [InvalidCascade] when something is wrong with it, with a [*cascade.InvalidError]
 // that has every mistake with its place and a hint. A phase may name tools that the program gives:
 // [Windlass.Start] says which of them are missing.
 func LoadFile(path string) (*Cascade, error) {
 	c := &Cascade{file: path}
-	parsed, found, err := cascade.Load(path, c.known())
+	parsed, found, err := app.LoadFile(context.Background(), path, c.known())
 	return c.read(parsed, found, err)
 }
 
-// Load reads a cascade, JSON or YAML, from memory. The name stands for its file in errors and in
+// LoadFS is [LoadFile] for a file of fsys, such as an [embed.FS], and for the other cascades there: the
+// root of fsys is the project folder, and no name leads out of it. A cascade that a model names is
+// found there, too, in a run that [Windlass.Start] began; one that is resumed finds it as the command.
+func LoadFS(fsys fs.FS, path string) (*Cascade, error) {
+	c := &Cascade{file: path}
+	parsed, found, err := app.LoadFS(context.Background(), fsys, path, c.known())
+	c.find = app.FindFS(fsys, path)
+	return c.read(parsed, found, err)
+}
+
+// Load reads a cascade, JSON or YAML, from memory. It can name no other cascades. The name stands for its file in errors and in
 // the record; its suffix, .json, .yaml or .yml, says which of the two it is.
 func Load(name string, data []byte) (*Cascade, error) {
 	c := &Cascade{file: name}
@@ -81,7 +95,7 @@ func (c *Cascade) Parsed() *cascade.Cascade { return c.parsed }
 func (c *Cascade) Warnings() cascade.Diagnostics { return slices.Clone(c.warnings) }
 
 // errUnmade is the error of a Cascade that no function of this package made.
-var errUnmade = errors.New("the cascade is empty: Load and LoadFile make one")
+var errUnmade = errors.New("the cascade is empty: LoadFile, LoadFS and Load make one")
 
 // checkTools reports tools that phases name and nobody gives.
 func (c *Cascade) checkTools(given []string) error {

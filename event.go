@@ -2,6 +2,7 @@ package windlass
 
 import (
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
@@ -9,8 +10,8 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
-// Event is what happens in a run: [*Recorded], [*ModelCalled], [*Delta], [*ToolCalled], [*Guarded]
-// or [*Notice]. All of them print as one line.
+// Event is what happens in a run: [*Recorded], [*ModelCalled], [*Delta], [*ToolCalled], [*Guarded],
+// [*Child] or [*Notice]. All of them print as one line.
 type Event interface {
 	fmt.Stringer
 	event()
@@ -50,6 +51,22 @@ type Guarded struct {
 	Guard echo.Guard
 }
 
+// Child is another cascade that the run has begun, as a session of its own. How that ends is told by what
+// the run records of it, an entry whose type is [echo.NodeChildEnd].
+type Child struct {
+	ID        string // of its session
+	CascadeID string
+	Key       echo.Key // where the run has begun it
+	feed      *feed
+}
+
+// Events returns what happens in the child, as [Run.Events] does for the run. They end with the child,
+// without an error.
+func (c *Child) Events() iter.Seq2[Event, error] { return c.feed.all() }
+
+// Children returns what the child has begun itself so far, in that order.
+func (c *Child) Children() []*Child { return c.feed.children() }
+
 // Notice is something that a person should know before the run starts, as that a part of the
 // cascade runs with less than it asks for.
 type Notice struct{ Text string }
@@ -59,6 +76,7 @@ func (*ModelCalled) event() {}
 func (*Delta) event()       {}
 func (*ToolCalled) event()  {}
 func (*Guarded) event()     {}
+func (*Child) event()       {}
 func (*Notice) event()      {}
 
 // String returns the number, the kind and the key of the entry.
@@ -68,6 +86,11 @@ func (e *Recorded) String() string {
 
 // String names the place and the model.
 func (e *ModelCalled) String() string { return fmt.Sprintf("%s: asking %s", e.Site, e.Model) }
+
+// String names the place, the cascade and its session.
+func (c *Child) String() string {
+	return fmt.Sprintf("%s: cascade %s begins as session %s", c.Key, c.CascadeID, c.ID)
+}
 
 // String returns the text.
 func (e *Delta) String() string {

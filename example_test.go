@@ -134,6 +134,42 @@ func ExampleRun_Events() {
 	// incident/report (attempt 1, turn 1): asking own
 }
 
+// A cascade runs another one, as a session of its own.
+func ExampleRun_Children() {
+	ctx := context.Background()
+	w, err := windlass.Open(ctx, windlass.InMemory())
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer w.Close()
+	c, err := windlass.LoadFile("testdata/report.yaml") // which runs incident.yaml first
+	if err != nil {
+		log.Fatal(err)
+	}
+	tool := windlass.Func("restart", "Restarts a service.", restart)
+	run, err := w.Start(ctx, c, windlass.Input{"service": "checkout"}, windlass.WithTool(tool), windlass.WithProvider(windlass.ModelFunc(operator)))
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := run.Result(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(result.Calls, "call of its own,", result.Children.Calls, "of its children")
+	for _, child := range run.Children() {
+		fmt.Println(child.CascadeID, "at", child.Key)
+		for event := range child.Events() {
+			if e, ok := event.(*windlass.ToolCalled); ok {
+				fmt.Println(e)
+			}
+		}
+	}
+	// Output:
+	// 1 call of its own, 3 of its children
+	// incident at report/child/incident
+	// incident/repair (attempt 1, turn 1): running restart {"service":"checkout"}
+}
+
 // A model of the program answers instead of an endpoint.
 func ExampleWithProvider() {
 	ctx := context.Background()

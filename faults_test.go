@@ -28,7 +28,7 @@ func TestWhatWasNotMade(t *testing.T) {
 		_, err = w.Resume(t.Context(), "s", options...)
 		require.EqualError(t, err, text)
 	}
-	const unmade = "the cascade is empty: Load and LoadFile make one"
+	const unmade = "the cascade is empty: LoadFile, LoadFS and Load make one"
 	_, err := w.Start(t.Context(), &windlass.Cascade{}, nil)
 	requireError(t, err, windlass.InvalidRequest, "start a run: "+unmade, "")
 	_, err = w.Fork(t.Context(), "s", 1, windlass.WithCascade(&windlass.Cascade{}))

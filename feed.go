@@ -37,10 +37,49 @@ func newFeed() *feed {
 }
 
 func (f *feed) watch() app.Watch {
+	var mu sync.Mutex
+	feeds := map[*app.Run]*feed{} // of the runs that have children
 	return app.Watch{
-		Follow: func(*app.Run) (engine.Observer, []echo.Sink) { return f, []echo.Sink{f} },
+		Follow: func(r *app.Run) (engine.Observer, []echo.Sink) {
+			mu.Lock()
+			defer mu.Unlock()
+			feeds[r] = f
+			return f, []echo.Sink{f}
+		},
+		Child: func(parent, r *app.Run) (engine.Observer, []echo.Sink) {
+			h, own := r.Header(), newFeed()
+			mu.Lock()
+			above := feeds[parent]
+			feeds[r] = own
+			mu.Unlock()
+			above.add(&Child{ID: r.ID(), CascadeID: r.Cascade().CascadeID, Key: h.ChildKey, feed: own})
+			return own, []echo.Sink{own, &ending{own}}
+		},
 		Notice: func(text string) { f.add(&Notice{text}) },
 	}
+}
+
+// ending ends the feed of a child with its log.
+type ending struct{ feed *feed }
+
+func (*ending) Write(*echo.Entry) error { return nil }
+
+func (e *ending) Close(context.Context) error {
+	e.feed.end(nil)
+	return nil
+}
+
+// children returns the children among the events so far.
+func (f *feed) children() []*Child {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var list []*Child
+	for _, e := range f.events {
+		if c, ok := e.Event.(*Child); ok {
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 // Write implements [echo.Sink].

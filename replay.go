@@ -122,7 +122,7 @@ func RunTests(ctx context.Context, update bool, paths ...string) (*TestReport, e
 	if err != nil {
 		return nil, failure.New(InvalidRequest, err, "Freeze makes a test")
 	}
-	report := suite.Options{Known: app.Known(), Update: update}.RunAll(ctx, files)
+	report := suite.Options{Load: app.LoadKnown, Update: update}.RunAll(ctx, files)
 	if err := ctx.Err(); err != nil {
 		return nil, failure.New(Interrupted, err, "")
 	}

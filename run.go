@@ -59,6 +59,7 @@ func (w *Windlass) Start(ctx context.Context, c *Cascade, input Input, opts ...R
 		return nil, err
 	}
 	s.NoClickHouse = s.NoClickHouse || w.journals
+	s.Extensions.Find = c.find
 	job := app.Job{Cascade: c.parsed, File: c.file, Input: values}
 	return w.launch(ctx, func(ctx context.Context, watch app.Watch) (*app.Run, error) {
 		return w.app.Start(ctx, job, s.RunOptions, watch)
@@ -213,7 +214,13 @@ func (r *Run) ID() string { return r.id }
 // Of a session that is resumed it has what is new; [Windlass.Record] has the entries before.
 func (r *Run) Events() iter.Seq2[Event, error] { return r.feed.all() }
 
-// Result waits for the end of the run. The result says what it came to also when the run failed,
+// Children returns the other cascades that the run has begun so far, in that order. Each is a session of
+// its own: what it recorded, and whether it can be resumed by itself, [Windlass.Record] and
+// [Windlass.Session] say, and [Windlass.Resume] of this run resumes it, too. Those that had ended before
+// this run was resumed are not among them.
+func (r *Run) Children() []*Child { return r.feed.children() }
+
+// Result waits for the end of the run, and of what it left to itself, see "detach" in the language. The result says what it came to also when the run failed,
 // with the error then. The end of ctx ends only the waiting.
 func (r *Run) Result(ctx context.Context) (*Result, error) {
 	select {

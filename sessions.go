@@ -73,13 +73,14 @@ type PhaseDetail struct {
 type Verification = app.Verification
 
 // Sessions lists the newest sessions of this machine and of ClickHouse, the newest first; all of
-// them when limit is 0. When ClickHouse cannot be asked, the sessions of this machine are returned
+// them when limit is 0. Those that another session has begun are not among them, see [Run.Children].
+// When ClickHouse cannot be asked, the sessions of this machine are returned
 // together with an error that says why.
 func (w *Windlass) Sessions(ctx context.Context, limit int) ([]Session, error) {
 	if err := w.ready("list sessions"); err != nil {
 		return nil, err
 	}
-	listed, away, err := w.archive.List(ctx, limit, clickhouse.Filter{})
+	listed, away, err := archive.ListRuns(ctx, w.archive, limit, clickhouse.Filter{})
 	if err != nil {
 		return nil, explain(err)
 	}
@@ -129,7 +130,8 @@ func (w *Windlass) Session(ctx context.Context, id string) (*SessionDetail, erro
 
 // Verify runs a session again with nothing but its record: no model is asked, no tool runs, nothing
 // is written. It compares everything that the run would record with what is recorded, byte for
-// byte. It must be given the tools that the session was started with.
+// byte. Other cascades that the run has begun are verified with it, see [Run.Children]. It must be given
+// the tools that the session was started with.
 func (w *Windlass) Verify(ctx context.Context, id string, opts ...RunOption) (*Verification, error) {
 	if err := w.ready("verify a session"); err != nil {
 		return nil, err
@@ -142,7 +144,7 @@ func (w *Windlass) Verify(ctx context.Context, id string, opts ...RunOption) (*V
 	if err != nil {
 		return nil, err
 	}
-	v, err := w.app.Verify(ctx, rec, s.Extensions)
+	v, err := app.VerifyTree(ctx, w.app, rec, s.Extensions)
 	return v, explain(err)
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
@@ -62,6 +63,30 @@ func TestLoadErrors(t *testing.T) {
 	require.Len(t, invalid.Diagnostics, 1)
 }
 
+// TestLoadFS: the cascades of a program reach each other, and nothing outside.
+func TestLoadFS(t *testing.T) {
+	t.Parallel()
+	fsys := fstest.MapFS{}
+	for name, ref := range map[string]string{"flows/main.json": "child", "flows/path.json": "../cascades/x.json", "flows/lost.json": "chlid", "flows/out.json": "../../x.json"} {
+		fsys[name] = &fstest.MapFile{Data: []byte(`{"cascade_id": "main", "phases": [{"name": "a", "instructions": "x", "sub_cascades": ["` + ref + `"]}]}`)}
+	}
+	fsys["cascades/x.json"] = &fstest.MapFile{Data: []byte(`{"cascade_id": "child", "phases": [{"name": "a", "instructions": "x"}]}`)}
+	for name, ref := range map[string]string{"flows/main.json": "child", "flows/path.json": "../cascades/x.json"} {
+		c, err := windlass.LoadFS(fsys, name)
+		require.NoError(t, err)
+		require.Equal(t, filepath.FromSlash("cascades/x.json"), c.Parsed().Reaches[ref].File)
+	}
+	const try = "docs/cascade.md describes the language"
+	_, err := windlass.LoadFS(fsys, "flows/lost.json")
+	requireError(t, err, windlass.InvalidCascade, `flows/lost.json:1:87: error: "sub_cascades" of phase "a": no cascade has the cascade_id "chlid" [unknown_cascade]`, try)
+	_, err = windlass.LoadFS(fsys, "flows/out.json")
+	requireError(t, err, windlass.InvalidCascade, `flows/out.json:1:87: error: "sub_cascades" of phase "a": "../../x.json" leads out of the folder whose cascades may be used here [invalid_cascade]`, try)
+	_, err = windlass.LoadFS(fsys, "none.json")
+	requireError(t, err, windlass.InvalidCascade, "load cascade: open none.json: file does not exist", "the path of a cascade file")
+	_, err = windlass.Load("main.json", fsys["flows/main.json"].Data)
+	requireError(t, err, windlass.InvalidCascade, `main.json:1:87: error: "sub_cascades" of phase "a": no cascade is called "child" here: names of other cascades are not looked up [unknown_cascade]`, try)
+}
+
 func TestStartErrors(t *testing.T) {
 	t.Parallel()
 	w := open(t, windlass.InMemory())
@@ -80,7 +105,7 @@ func TestStartErrors(t *testing.T) {
 		},
 		"a tool is missing": {
 			c, checkout, nil, windlass.InvalidCascade,
-			`testdata/incident.yaml:7:14: error: the tackle of phase "repair" names "restart", which is no tool [unknown_tool]`,
+			`testdata/incident.yaml:7:14: error: the tackle of phase "repair" names "restart", which is neither a tool nor a cascade [unknown_tool]`,
 			"give the tool with WithTool, or correct its name",
 		},
 		"the input does not fit": {

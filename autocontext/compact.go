@@ -15,9 +15,11 @@ func compacted(_ *cascade.Intra, i int, _ *node, m *state) (shape, bool) {
 	return shape{form: FormSummary, reason: ReasonCompacted}, s != nil && i < s.Covers
 }
 
-// summaryShare is the percentage of a request that a summary may take, within bounds in tokens.
+// summaryShare is the percentage of a request that a summary may take, within bounds in tokens; where
+// a size is set, mostSummary is the bound.
 const (
 	summaryShare = 10
+	mostSummary  = 50
 	minSummary   = 200
 	maxSummary   = 4000
 )
@@ -31,6 +33,9 @@ func (g *guard) compact(target, most int64) (*Ask, bool) {
 		return nil, true
 	}
 	allowance := min(max(percent(g.limit(), summaryShare), minSummary), maxSummary)
+	if n := g.settings.SummaryTokens; n > 0 {
+		allowance = min(max(n, minSummary), percent(g.limit(), mostSummary))
+	}
 	covers := g.coverable(target, most, allowance)
 	if covers == 0 { // the newest messages alone are too large
 		g.cutOversize(most)

@@ -37,6 +37,8 @@ type Settings struct {
 	Assumed bool
 	// Strategy says what makes room near Limit; "" is [cascade.BudgetSummarize].
 	Strategy cascade.BudgetStrategy
+	// SummaryTokens is the size of a summary of older messages; 0: a share of the request.
+	SummaryTokens int64
 
 	// Count counts a message with its overhead as the model does; nil: four bytes are a token.
 	// Exact says that it is the model's tokenizer, which usage does not correct.

@@ -1,6 +1,16 @@
 package cascade
 
-import "context"
+import (
+	"context"
+
+	"github.com/windlass-run/windlass/cascade/document"
+	"github.com/windlass-run/windlass/cascade/flow"
+	"github.com/windlass-run/windlass/cascade/settings"
+)
+
+type place = document.Place
+
+func describe(at place) string { return at.Describe() }
 
 // checker has what the groups of rules share; each rule is a small method of its group.
 type checker struct {
@@ -12,18 +22,19 @@ type checker struct {
 
 	names     phaseNames
 	tools     toolbox
-	order     *order
-	arguments map[string]*takes // of the tools that phases run
+	order     *flow.Order
+	lost      map[string]*Problem // names of other cascades that lead to none
+	arguments map[string]*takes   // of the tools that phases run
 	templates templates
 	schemas   schemas
 }
 
-func newChecker(ctx context.Context, known Known, c *Cascade, doc *document) *checker {
+func newChecker(ctx context.Context, known Known, c *Cascade, doc *document.Document) *checker {
 	return &checker{
-		stop: ctx.Err, known: known, cascade: c, root: place{doc: doc},
+		stop: ctx.Err, known: known, cascade: c, root: doc.Root(),
 		tools:     toolbox{at: map[string]int{}, builtin: known.Tools, later: known.LaterTool},
-		templates: templates{parse: known.CheckTemplate, read: known.Lookups, lookups: map[string][]Lookup{}},
-		schemas:   schemas{stop: ctx.Err}, arguments: map[string]*takes{},
+		templates: templates{parse: known.CheckTemplate, read: known.Lookups, lookups: map[string][]Lookup{}, files: map[string]place{}},
+		schemas:   schemas{stop: ctx.Err}, arguments: map[string]*takes{}, lost: map[string]*Problem{},
 	}
 }
 
@@ -37,19 +48,19 @@ type located struct {
 
 // check runs every rule on the cascade itself. The tools have been gathered before.
 func (k *checker) check() {
-	k.phases = locatePhases(k.root.key("phases"), k.cascade.Phases)
+	k.phases = locatePhases(k.root.Key("phases"), k.cascade.Phases)
 	k.names.index(k.phases)
 	k.tools.offer(k.phases)
 	k.schemas.checkInputs(k.cascade.InputsSchema, k.root)
 	if s := k.cascade.InputsSchema; s != nil && s.Schema != nil {
-		k.schemas.checkFileInputs(k.root.key("inputs_schema"), true)
+		k.schemas.checkFileInputs(k.root.Key("inputs_schema"), true)
 	}
-	checkModel(k.root, "model")
+	settings.CheckModel(k.root, "model")
 	checkFallback(k.root, k.cascade.Model, k.cascade.Fallback)
 	validatorRules{k}.checkValidators()
 	phaseRules{k}.checkPhaseNames()
 	for _, p := range k.phases {
-		if k.root.doc.full() || k.stop() != nil {
+		if k.root.Document().Full() || k.stop() != nil {
 			return
 		}
 		k.checkPhase(p)
@@ -58,6 +69,7 @@ func (k *checker) check() {
 	interRules{k}.checkInterPhase()
 	budgetRules{k}.checkTokenBudget()
 	flowRules{k}.checkFlow()
+	graphRules{k}.checkGraph()
 	k.checkRunnable()
 }
 
@@ -66,9 +78,9 @@ func (k *checker) checkRunnable() {
 	if k.known.Recorded {
 		return
 	}
-	k.order = orderOf(k.cascade, k.phases)
+	k.order = k.orderOf()
 	for _, p := range k.phases {
-		if k.root.doc.full() || k.stop() != nil {
+		if k.root.Document().Full() || k.stop() != nil {
 			return
 		}
 		orderRules{k}.checkSources(p)
@@ -76,6 +88,7 @@ func (k *checker) checkRunnable() {
 		argumentRules{k}.checkRefused(p)
 	}
 	orderRules{k}.checkSharedAnchors()
+	graphRules{k}.checkParallelState()
 	variableRules{k}.checkVariables()
 }
 
@@ -84,16 +97,19 @@ func (k *checker) checkPhase(p located) {
 	phase.checkKind(p)
 	phase.checkMisplaced(p)
 	phase.checkRules(p)
-	checkModel(p.at, "model")
+	settings.CheckModel(p.at, "model")
 	checkFallback(p.at, k.cascade.modelOf(p.Phase), p.Fallback)
 	references.checkTackle(p)
+	childRules{k}.checkChildren(p)
+	wardRules{k}.checkWards(p)
+	listRules{k}.checkForEach(p)
 	phase.checkLoopUntil(p)
 	references.checkTargets(p)
 	references.checkContext(p)
 	interRules{k}.checkSelects(p)
 	intraRules{k}.checkIntraContext(p)
 	if len(p.OutputSchema) > 0 {
-		k.schemas.check(p.at.key("output_schema"), p.OutputSchema, "output_schema")
+		k.schemas.check(p.at.Key("output_schema"), p.OutputSchema, "output_schema")
 	}
 	k.templates.checkPhase(p)
 }
@@ -102,20 +118,13 @@ func (k *checker) checkPhase(p located) {
 func locatePhases(at place, phases []Phase) []located {
 	var out []located
 	for i := range phases {
-		where := at.index(i)
+		where := at.Index(i)
 		for p := &phases[i]; p != nil; p = p.inline() {
 			out = append(out, located{Phase: p, at: where, inline: p != &phases[i], index: len(out)})
-			where = where.key("on_error")
+			where = where.Key("on_error")
 		}
 	}
 	return out
 }
 
 func (p located) title() string { return describe(p.at) }
-
-// checkModel refuses a blank model. None is fine: others may bring it.
-func checkModel(owner place, key string) {
-	if at := owner.key(key); blank(at) {
-		at.error(CodeEmptyModel, describe(owner)+" names a model of nothing", "name a model, or remove the key to use the default")
-	}
-}

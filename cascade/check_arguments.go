@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/windlass-run/windlass/cascade/shape"
 	"github.com/windlass-run/windlass/schema"
 )
 
@@ -15,11 +16,11 @@ import (
 type argumentRules struct{ *checker }
 
 func (k argumentRules) checkArguments(p located) {
-	if p.Tool == "" || k.known.Arguments == nil || !p.at.intact("inputs", "tool") {
+	if p.Tool == "" || k.known.Arguments == nil || !p.at.Intact("inputs", "tool") {
 		return
 	}
 	tool := k.tools.declared(p.Tool)
-	if tool != nil && !tool.at.intact("inputs_schema") {
+	if tool != nil && !tool.at.Intact("inputs_schema") {
 		return
 	}
 	var declared *Tool
@@ -41,10 +42,10 @@ func (k argumentRules) checkArguments(p located) {
 
 // checkConstants finds values without a template that the tool's schema does not allow.
 func (k argumentRules) checkConstants(p located, takes *takes) {
-	inputs := p.at.key("inputs")
+	inputs := p.at.Key("inputs")
 	for _, name := range slices.Sorted(maps.Keys(p.Inputs)) {
 		value, property := p.Inputs[name], takes.Properties[name]
-		if property == nil || !inputs.intact(name) || !isConstant(value) {
+		if property == nil || !inputs.Intact(name) || !isConstant(value) {
 			continue
 		}
 		compiled, err := schema.Compile(property)
@@ -52,7 +53,7 @@ func (k argumentRules) checkConstants(p located, takes *takes) {
 			continue // a part of a schema that refers to others says nothing by itself
 		}
 		if wrong, err := compiled.Validate(fitted(value, property)); err == nil && len(wrong) > 0 {
-			inputs.key(name).error(CodeInvalidValue, fmt.Sprintf("%s gives the tool %q a wrong %q: %s", p.title(), p.Tool, name, wrong[0]), "")
+			inputs.Key(name).Error(CodeInvalidValue, fmt.Sprintf("%s gives the tool %q a wrong %q: %s", p.title(), p.Tool, name, wrong[0]), "")
 		}
 	}
 }
@@ -82,12 +83,12 @@ func fitted(value, property json.RawMessage) json.RawMessage {
 type takes struct {
 	Properties map[string]json.RawMessage `json:"properties"`
 	Required   []string                   `json:"required"`
-	shape      *shape
+	shape      *shape.Shape
 }
 
 // takesOf returns nil when a schema of arguments does not say it.
 func takesOf(raw json.RawMessage) *takes {
-	t := &takes{shape: shapeOfObject(raw)}
+	t := &takes{shape: shape.OfObject(raw)}
 	if raw == nil || json.Unmarshal(raw, t) != nil {
 		return nil
 	}
@@ -96,13 +97,13 @@ func takesOf(raw json.RawMessage) *takes {
 
 // checkTaken finds arguments that the tool does not take.
 func (k argumentRules) checkTaken(p located, takes *takes) {
-	if takes.shape == nil || !takes.shape.closed {
+	if takes.shape == nil || !takes.shape.Closed {
 		return
 	}
 	names := slices.Sorted(maps.Keys(takes.Properties))
-	inputs := p.at.key("inputs")
+	inputs := p.at.Key("inputs")
 	for _, name := range slices.Sorted(maps.Keys(p.Inputs)) {
-		if _, ok := takes.Properties[name]; ok || !inputs.intact(name) {
+		if _, ok := takes.Properties[name]; ok || !inputs.Intact(name) {
 			continue
 		}
 		hint := meant(name, names)
@@ -112,7 +113,7 @@ func (k argumentRules) checkTaken(p located, takes *takes) {
 		if len(names) == 0 {
 			hint = "it takes none: remove this"
 		}
-		inputs.keyError(name, CodeUnknownArgument, fmt.Sprintf("%s gives %q, which the tool %q does not take", p.title(), name, p.Tool), hint)
+		inputs.KeyError(name, CodeUnknownArgument, fmt.Sprintf("%s gives %q, which the tool %q does not take", p.title(), name, p.Tool), hint)
 	}
 }
 
@@ -121,23 +122,23 @@ func (k argumentRules) checkLacking(p located, takes *takes, tool *declared) {
 	needs := slices.Clone(takes.Required)
 	if tool != nil {
 		for _, name := range k.usedBy(tool) {
-			if _, taken := takes.Properties[name]; taken || takes.shape == nil || !takes.shape.closed {
+			if _, taken := takes.Properties[name]; taken || takes.shape == nil || !takes.shape.Closed {
 				needs = append(needs, name)
 			}
 		}
 	}
 	slices.Sort(needs)
 	for _, name := range slices.Compact(needs) {
-		if _, given := p.Inputs[name]; given || p.at.key("inputs").has(name) {
+		if _, given := p.Inputs[name]; given || p.at.Key("inputs").Has(name) {
 			continue
 		}
 		message := fmt.Sprintf("%s runs the tool %q without %q, which it needs", p.title(), p.Tool, name)
 		hint := fmt.Sprintf(`add "inputs": {%q: ...}`, name)
-		if p.at.has("inputs") {
-			p.at.keyError("inputs", CodeMissingArgument, message, fmt.Sprintf(`add %q to "inputs"`, name))
+		if p.at.Has("inputs") {
+			p.at.KeyError("inputs", CodeMissingArgument, message, fmt.Sprintf(`add %q to "inputs"`, name))
 			continue
 		}
-		p.at.key("tool").error(CodeMissingArgument, message, hint)
+		p.at.Key("tool").Error(CodeMissingArgument, message, hint)
 	}
 }
 
@@ -179,17 +180,17 @@ func (k argumentRules) checkRefused(p located) {
 	}
 	if p.Tool != "" {
 		if why := k.known.Refused(p.Tool, p.Inputs); why != "" {
-			p.at.key("tool").warn(CodeRefusedTool, fmt.Sprintf("%s runs the tool %q, which is refused", p.title(), p.Tool), why)
+			p.at.Key("tool").Warn(CodeRefusedTool, fmt.Sprintf("%s runs the tool %q, which is refused", p.title(), p.Tool), why)
 		}
 		return
 	}
-	list := p.at.key("tackle")
-	if !p.at.has("tackle") {
-		list = p.at.key("tools")
+	list := p.at.Key("tackle")
+	if !p.at.Has("tackle") {
+		list = p.at.Key("tools")
 	}
 	for i, name := range p.Tackle {
 		if why := k.known.Refused(name, nil); why != "" {
-			list.index(i).warn(CodeRefusedTool, fmt.Sprintf("the tackle of %s names %q, but every call of it is refused", p.title(), name), why)
+			list.Index(i).Warn(CodeRefusedTool, fmt.Sprintf("the tackle of %s names %q, but every call of it is refused", p.title(), name), why)
 		}
 	}
 }

@@ -31,8 +31,8 @@ func (b *toolbox) declare(t declared) {
 	i, taken := b.at[t.ToolID]
 	switch {
 	case taken:
-		t.at.key("tool_id").error(CodeDuplicateTool,
-			fmt.Sprintf("two tools are called %q; the first is at %s", t.ToolID, b.list[i].at.key("tool_id")), "give each tool a name of its own")
+		t.at.Key("tool_id").Error(CodeDuplicateTool,
+			fmt.Sprintf("two tools are called %q; the first is at %s", t.ToolID, b.list[i].at.Key("tool_id")), "give each tool a name of its own")
 	case t.ToolID != "":
 		b.at[t.ToolID] = len(b.list)
 	}
@@ -42,8 +42,8 @@ func (b *toolbox) declare(t declared) {
 // declareFile adds a tool file's tool unless the cascade has one of the name itself.
 func (b *toolbox) declareFile(t declared, ownCount int) {
 	if i, taken := b.at[t.ToolID]; taken && i < ownCount {
-		b.list[i].at.key("tool_id").warn(CodeToolFileOverridden,
-			fmt.Sprintf("the cascade's tool %q takes the place of the one in %s", t.ToolID, t.at.doc.file.Name), "rename one of the two")
+		b.list[i].at.Key("tool_id").Warn(CodeToolFileOverridden,
+			fmt.Sprintf("the cascade's tool %q takes the place of the one in %s", t.ToolID, t.at.Document().File.Name), "rename one of the two")
 		return
 	}
 	b.declare(t)
@@ -78,28 +78,35 @@ const routeTool = "route_to"
 
 func (b *toolbox) check(at place, name, from string) {
 	switch {
-	case at.doc.edits[at.pointer] != 0 || b.has(name):
+	case !at.Sound() || b.has(name):
 		return
 	case name == routeTool:
-		at.error(CodeMisplacedField, fmt.Sprintf("%q is not listed: a phase has it when its hand-offs leave a choice", name), "remove it")
+		at.Warn(CodeOlderForm, fmt.Sprintf("%q need not be listed: a phase has it when its hand-offs leave a choice", name), "remove it")
 		return
 	}
-	b.unknown(at, name, from)
+	b.unknown(at, name, from, "")
 }
 
-func (b *toolbox) unknown(at place, name, from string) {
-	if at.doc.full() {
+// unknown reports a name of no tool. When cascades were looked for, too, where says what was found.
+func (b *toolbox) unknown(at place, name, from, where string) {
+	if at.Document().Full() {
 		return // The hint takes its time.
 	}
+	code, what := CodeUnknownTool, "no tool"
+	if where != "" {
+		what = "neither a tool nor a cascade"
+	}
 	names := b.names()
-	hint := cmp.Or(meant(name, names), knownNames(`declare it under "tools"; there are `, slices.Sorted(slices.Values(names))))
-	at.error(CodeUnknownTool, fmt.Sprintf("%s names %q, which is no tool", from, name), hint)
+	later := isLaterTool(name)
+	hint := cmp.Or(meant(name, names), where, knownNames(`declare it under "tools"; there are `, slices.Sorted(slices.Values(names))))
+	if later {
+		code, what, hint = CodeNotSupportedYet, "a tool that is not supported yet by this version of windlass", "remove it"
+	}
+	at.Error(code, fmt.Sprintf("%s names %q, which is %s", from, name, what), hint)
 	if b.later == nil {
 		return
 	}
-	last := len(*at.doc.found) - 1
-	b.later(name, (*at.doc.found)[last])
-	*at.doc.found = (*at.doc.found)[:last]
+	b.later(name, at.Document().Withdraw())
 }
 
 // offer notes the tools that the model of some phase can call.

@@ -4,82 +4,58 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/windlass-run/windlass/cascade/settings"
 )
-
-// interBlock is a block of settings for the context between phases.
-type interBlock struct {
-	*InterContext
-	layered
-	merged Inter // over what it inherits
-
-	// strategies are those of the phases that the block is for; empty when there are none or a
-	// mistake elsewhere makes them uncertain: then no setting is said to have no effect.
-	strategies []SelectionStrategy
-}
-
-// certain reports whether what the block and the one below say about the strategy is sound.
-func (b *interBlock) certain() bool {
-	certain := func(at place) bool {
-		return at.intact("strategy", "selection") && at.key("selection").intact("strategy")
-	}
-	return certain(b.at) && certain(b.below)
-}
 
 type interRules struct{ *checker }
 
-func (k interRules) cascadePlace() place { return k.root.keys("auto_context", "inter_phase") }
+func (k interRules) cascadePlace() place { return k.root.Keys("auto_context", "inter_phase") }
 
-func (k interRules) phaseInter(p located) *interBlock {
-	return &interBlock{
-		InterContext: p.Context.inter(), layered: layered{p.at.key("context"), k.cascadePlace()}, merged: k.cascade.EffectiveInter(p.Phase),
+func (k interRules) phaseInter(p located) *settings.InterBlock {
+	return &settings.InterBlock{
+		InterContext: p.Context.inter(), Layered: settings.Layered{At: p.at.Key("context"), Below: k.cascadePlace()}, Merged: k.cascade.EffectiveInter(p.Phase),
 	}
 }
 
 // checkInterPhase checks the settings that phases with the mode auto inherit.
 func (k interRules) checkInterPhase() {
-	s := k.cascade.AutoContext.inter()
+	s := k.cascade.AutoContext.Inter()
 	if s == nil {
 		return
 	}
-	b := &interBlock{InterContext: s, layered: layered{k.cascadePlace(), k.cascadePlace()}, merged: mergeInter(s)}
-	certain := b.certain()
+	b := &settings.InterBlock{InterContext: s, Layered: settings.Layered{At: k.cascadePlace(), Below: k.cascadePlace()}, Merged: settings.MergeInter(s)}
+	certain := b.Certain()
 	for _, p := range k.phases {
-		at := p.at.key("context")
-		certain = certain && p.at.intact("context") && at.intact("mode") && !at.meant("mode")
-		if p.Context.auto() && !p.at.has("tool") {
-			certain = certain && k.phaseInter(p).certain()
-			b.strategies = append(b.strategies, k.cascade.EffectiveInter(p.Phase).Selection.Strategy)
+		at := p.at.Key("context")
+		certain = certain && p.at.Intact("context") && at.Intact("mode") && !at.Meant("mode")
+		if p.Context.auto() && !p.at.Has("tool") {
+			certain = certain && k.phaseInter(p).Certain()
+			b.Strategies = append(b.Strategies, k.cascade.EffectiveInter(p.Phase).Selection.Strategy)
 		}
 	}
 	if !certain {
-		b.strategies = nil
+		b.Strategies = nil
 	}
-	checkModel(b.at, "selector_model")
-	checkModel(b.at, "card_model")
-	b.checkWrittenTwice()
+	settings.CheckModel(b.At, "selector_model")
+	settings.CheckModel(b.At, "card_model")
+	b.CheckWrittenTwice()
 	k.checkInterBlock(b)
-	b.modelWithoutEffect(b.at)
-	if certain && len(b.strategies) == 0 {
-		k.interWithoutEffect(b.at)
-	}
-}
-
-// checkWrittenTwice refuses a value that stands in the block and in its selection.
-func (b *interBlock) checkWrittenTwice() {
-	for _, key := range b.at.key("selection").written(b.at.written("strategy", "selector_model")...) {
-		b.at.keyError(key, CodeMisplacedField, fmt.Sprintf("%s has %q and %q, which mean the same", describe(b.at), key, "selection."+key), "keep one of the two")
+	b.ModelWithoutEffect(b.At)
+	if certain && len(b.Strategies) == 0 {
+		k.interWithoutEffect(b.At)
 	}
 }
 
 // interWithoutEffect warns of settings for a selection that no phase makes.
 func (k interRules) interWithoutEffect(at place) {
 	const hint = `write "context": {"mode": "auto"} in the phases that are to get what matters of earlier ones, or remove it`
-	if !k.tools.offered[searchTool] && len(at.written("card_model", "cards")) == 0 {
-		k.root.key("auto_context").noEffect("inter_phase", `"inter_phase" is for phases whose context has "mode": "auto", and there is none`, hint)
+	if !k.tools.offered[searchTool] && len(at.Written("card_model", "cards")) == 0 {
+		k.root.Key("auto_context").NoEffect("inter_phase", `"inter_phase" is for phases whose context has "mode": "auto", and there is none`, hint)
 		return
 	}
-	for _, key := range at.written("enabled", "strategy", "selector_model", "anchors", "selection") {
-		at.noEffect(key, fmt.Sprintf(`%s is for phases whose context has "mode": "auto", and there is none`, describe(at.key(key))), hint)
+	for _, key := range at.Written("enabled", "strategy", "selector_model", "anchors", "selection") {
+		at.NoEffect(key, fmt.Sprintf(`%s is for phases whose context has "mode": "auto", and there is none`, describe(at.Key(key))), hint)
 	}
 }
 
@@ -87,108 +63,91 @@ func (k interRules) checkSelects(p located) {
 	switch {
 	case p.Context == nil:
 		return
-	case p.at.has("tool"):
+	case p.at.Has("tool"):
 		k.checkNothingSelected(p)
 		return
 	}
 	b := k.phaseInter(p)
 	if p.Context.auto() {
-		if b.certain() {
-			b.strategies = []SelectionStrategy{b.merged.Selection.Strategy}
+		if b.Certain() {
+			b.Strategies = []SelectionStrategy{b.Merged.Selection.Strategy}
 		}
 		k.checkCandidates(p)
 		k.checkAnchorsBrought(p)
 	} else {
-		b.checkMode()
+		b.CheckMode()
 	}
 	k.checkInterBlock(b)
 }
 
-// checkMode refuses settings for a selection in a phase that makes none.
-func (b *interBlock) checkMode() {
-	if !b.at.intact("mode") || b.at.meant("mode") {
-		return
-	}
-	for _, key := range b.at.written("anchors", "selection") {
-		b.at.keyError(key, CodeMisplacedField, fmt.Sprintf(`%s goes with "mode": "auto", which is missing`, describe(b.at.key(key))), `add "mode": "auto" or remove this`)
-	}
-}
-
 // checkNothingSelected refuses a selection for a phase that runs a tool.
 func (k interRules) checkNothingSelected(p located) {
-	at := p.at.key("context")
-	for _, key := range at.written("mode", "anchors", "selection") {
+	at := p.at.Key("context")
+	for _, key := range at.Written("mode", "anchors", "selection") {
 		what := fmt.Sprintf("%q", key)
 		if key == "mode" {
 			what = `"mode": "auto"`
 		}
 		if key != "mode" || p.Context.auto() {
-			at.keyError(key, CodeMisplacedField, fmt.Sprintf("%s belongs to the context of a phase that asks a model; %s runs a tool", what, p.title()), "remove it")
+			at.KeyError(key, CodeMisplacedField, fmt.Sprintf("%s belongs to the context of a phase that asks a model; %s runs a tool", what, p.title()), "remove it")
 		}
 	}
 }
 
-func (k interRules) checkInterBlock(b *interBlock) {
-	checkModel(b.at.key("selection"), "selector_model")
+func (k interRules) checkInterBlock(b *settings.InterBlock) {
+	settings.CheckModel(b.At.Key("selection"), "selector_model")
 	if b.Anchors != nil {
-		k.checkFromPhases(b.at.keys("anchors", "from_phases"), b.Anchors.FromPhases)
+		k.checkFromPhases(b.At.Keys("anchors", "from_phases"), b.Anchors.FromPhases)
 	}
-	b.checkWeights()
-	b.modelWithoutEffect(b.at.key("selection"))
-	b.unused(b.at.key("selection"), "similarity_threshold", func(s SelectionStrategy) bool { return s == StrategySemantic },
+	b.CheckWeights()
+	b.ModelWithoutEffect(b.At.Key("selection"))
+	k.checkThreshold(b)
+	b.Unused(b.At.Key("selection"), "similarity_threshold", func(s SelectionStrategy) bool { return s == StrategySemantic },
 		`"similarity_threshold" is only used with the strategy "semantic"`, `set "strategy" to "semantic" or remove it`)
+}
+
+// checkThreshold warns of a threshold that may be meant as in older files. One that names its $schema
+// is none of them.
+func (k interRules) checkThreshold(b *settings.InterBlock) {
+	at := b.At.Key("selection")
+	if at.Has("similarity_threshold") && at.Intact("similarity_threshold") && b.Merged.Selection.Strategy == StrategySemantic && !k.root.Has("$schema") {
+		at.KeyWarn("similarity_threshold", CodeOlderForm, `"similarity_threshold" is a share of the most similar message; in older files it was a similarity by itself`,
+			`check the value; a file with a "$schema" is not told this`)
+	}
 }
 
 func (k interRules) checkFromPhases(list place, names []string) {
 	seen := make(map[string]bool, len(names))
 	for i, name := range names {
-		at := list.index(i)
+		at := list.Index(i)
 		referenceRules(k).checkSource(at, name, describe(list))
-		if seen[name] && list.intact(strconv.Itoa(i)) {
-			at.warn(CodeNoEffect, fmt.Sprintf("%s lists %q twice", describe(list), name), "remove one of the two")
+		if seen[name] && list.Intact(strconv.Itoa(i)) {
+			at.Warn(CodeNoEffect, fmt.Sprintf("%s lists %q twice", describe(list), name), "remove one of the two")
 		}
 		seen[name] = true
 	}
 }
 
-// checkWeights refuses weights that find no message: recency only raises what the other two find.
-func (b *interBlock) checkWeights() {
-	const block, keyword, callout = "selection", "keyword_weight", "callout_weight"
-	at, reported := b.conflict(block, keyword, callout)
-	if s := b.merged.Selection; s.KeywordWeight > 0 || s.CalloutWeight > 0 || !reported {
-		return
-	}
-	at.error(CodeConflicting,
-		fmt.Sprintf("%s: %q is 0%s and %q is 0%s: nothing could be chosen by words, which is what every strategy falls back to",
-			describe(b.at.key(block)), keyword, b.origin(block, keyword), callout, b.origin(block, callout)),
-		`set one of them above 0; "recency_weight" only raises what they find`)
-}
-
-// unused warns of a key that no strategy uses of the phases that the block is for.
-func (b *interBlock) unused(at place, key string, used func(SelectionStrategy) bool, message, hint string) {
-	if at.has(key) && at.intact(key) && len(b.strategies) > 0 && !slices.ContainsFunc(b.strategies, used) && !used(b.merged.Selection.Strategy) {
-		at.noEffect(key, message, hint)
-	}
-}
-
-// modelWithoutEffect warns of a model that is never asked, in either of its two places.
-func (b *interBlock) modelWithoutEffect(at place) {
-	b.unused(at, "selector_model", SelectionStrategy.AsksModel,
-		`"selector_model" is only used with the strategies "llm" and "hybrid"`, `set "strategy" to one of them or remove it`)
-}
-
 // checkCandidates warns of a selection that has nothing to select from.
 func (k interRules) checkCandidates(p located) {
-	at := p.at.key("context")
+	at := p.at.Key("context")
 	brought := slices.ContainsFunc(p.Context.From, func(s Source) bool {
 		return s.Phase == FromAll && s.Condition == "" && s.TakesOver()
 	})
 	switch {
 	case brought:
-		at.noEffect("mode", fmt.Sprintf(`the context of %s brings in "all", which leaves nothing to select`, p.title()), `name fewer phases in "from", or remove the mode`)
-	case p.Phase == k.phases[0].Phase && !k.ledTo(p.Name):
-		at.noEffect("mode", p.title()+" is the first to run, so there is nothing to select from", "remove it")
+		at.NoEffect("mode", fmt.Sprintf(`the context of %s brings in "all", which leaves nothing to select`, p.title()), `name fewer phases in "from", or remove the mode`)
+	case k.runsFirst(p):
+		at.NoEffect("mode", p.title()+" is the first to run, so there is nothing to select from", "remove it")
 	}
+}
+
+// runsFirst reports whether nothing runs before a phase.
+func (k interRules) runsFirst(p located) bool {
+	if k.cascade.IsGraph() {
+		return len(p.After) == 0 && !p.inline && !k.ledTo(p.Name)
+	}
+	return p.Phase == k.phases[0].Phase && !k.ledTo(p.Name)
 }
 
 // ledTo reports whether some phase can lead to the one of this name.
@@ -203,16 +162,16 @@ func (k interRules) checkAnchorsBrought(p located) {
 	if p.Context.Anchors == nil {
 		return
 	}
-	at := p.at.key("context")
-	list := at.keys("anchors", "from_phases")
+	at := p.at.Key("context")
+	list := at.Keys("anchors", "from_phases")
 	for i, name := range p.Context.Anchors.FromPhases {
 		if slices.ContainsFunc(p.Context.From, func(s Source) bool { return s.Phase == name && s.Condition == "" && s.TakesOver() }) {
-			list.index(i).warn(CodeNoEffect, fmt.Sprintf(`%q has no anchors: "from" of %s brings it in`, name, p.title()), "remove one of the two")
+			list.Index(i).Warn(CodeNoEffect, fmt.Sprintf(`%q has no anchors: "from" of %s brings it in`, name, p.title()), "remove one of the two")
 		}
 	}
 	if in := p.Context.IncludeInput; in != nil && !*in {
 		if i := slices.Index(p.Context.Anchors.Include, AnchorInput); i >= 0 {
-			at.keys("anchors", "include").index(i).warn(CodeNoEffect, `the input is no anchor with "include_input": false`, "remove one of the two")
+			at.Keys("anchors", "include").Index(i).Warn(CodeNoEffect, `the input is no anchor with "include_input": false`, "remove one of the two")
 		}
 	}
 }

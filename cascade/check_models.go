@@ -9,15 +9,15 @@ import (
 
 // checkFallback refuses fallback_models with a blank one, the model itself, or one twice.
 func checkFallback(owner place, model string, list []string) {
-	at := owner.key("fallback_models")
+	at := owner.Key("fallback_models")
 	for i, name := range list {
-		switch where := at.index(i); {
+		switch where := at.Index(i); {
 		case strings.TrimSpace(name) == "":
-			where.error(CodeEmptyModel, "fallback_models of "+describe(owner)+" names a model of nothing", "name a model, or remove the element")
+			where.Error(CodeEmptyModel, "fallback_models of "+describe(owner)+" names a model of nothing", "name a model, or remove the element")
 		case name == model:
-			where.error(CodeInvalidValue, fmt.Sprintf("fallback_models of %s has %q, the model that they stand in for", describe(owner), name), "remove it")
+			where.Error(CodeInvalidValue, fmt.Sprintf("fallback_models of %s has %q, the model that they stand in for", describe(owner), name), "remove it")
 		case slices.Index(list, name) < i:
-			where.error(CodeInvalidValue, fmt.Sprintf("fallback_models of %s has %q twice", describe(owner), name), "remove one of the two")
+			where.Error(CodeInvalidValue, fmt.Sprintf("fallback_models of %s has %q twice", describe(owner), name), "remove one of the two")
 		}
 	}
 }

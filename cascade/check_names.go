@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/windlass-run/windlass/internal/suggestion"
 )
@@ -18,7 +19,7 @@ func (n *phaseNames) index(phases []located) {
 	n.named, n.first = make(map[string]bool, len(phases)), make(map[string]int, len(phases))
 	for _, p := range phases {
 		name := p.Name
-		if n := p.at.key("name").node(); name == "" && n != nil {
+		if n := p.at.Key("name").Node(); name == "" && n != nil {
 			name = n.Text // The name is wrong and has been reported; that hand-offs lead to it is not a second mistake.
 		}
 		if name == "" {
@@ -58,4 +59,12 @@ func knownNames(intro string, names []string) string {
 		return fmt.Sprintf("%s%s and %d more", intro, quoteList(names[:limit]), len(names)-limit)
 	}
 	return intro + quoteList(names)
+}
+
+func quoteList(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = fmt.Sprintf("%q", n)
+	}
+	return strings.Join(quoted, ", ")
 }

@@ -3,7 +3,8 @@ package cascade
 import (
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/windlass-run/windlass/cascade/settings"
 )
 
 type phaseRules struct{ *checker }
@@ -15,12 +16,12 @@ func (k phaseRules) checkPhaseNames() {
 		if p.Name == "" {
 			continue
 		}
-		if slices.Contains([]string{FromAll, FromFirst, FromPrevious, fromPrev}, p.Name) {
-			p.at.key("name").error(CodeInvalidName, fmt.Sprintf("a phase cannot be called %q: the word has a meaning in context.from", p.Name), "choose another name")
+		if slices.Contains([]string{FromAll, FromFirst, FromPrevious, settings.FromPrev}, p.Name) {
+			p.at.Key("name").Error(CodeInvalidName, fmt.Sprintf("a phase cannot be called %q: the word has a meaning in context.from", p.Name), "choose another name")
 		}
 		if before, ok := first[p.Name]; ok {
-			p.at.key("name").error(CodeDuplicatePhase,
-				fmt.Sprintf("two phases are called %q; the first is at %s", p.Name, before.at.key("name")), "give each phase a name of its own")
+			p.at.Key("name").Error(CodeDuplicatePhase,
+				fmt.Sprintf("two phases are called %q; the first is at %s", p.Name, before.at.Key("name")), "give each phase a name of its own")
 			continue
 		}
 		first[p.Name] = p
@@ -29,24 +30,19 @@ func (k phaseRules) checkPhaseNames() {
 
 // checkKind holds a phase to exactly one of instructions and tool.
 func (k phaseRules) checkKind(p located) {
-	hasTask, hasTool := p.at.has("instructions"), p.at.has("tool")
+	hasTask, hasTool := p.at.Has("instructions"), p.at.Has("tool")
 	switch {
 	case hasTask && hasTool:
-		p.at.keyError("tool", CodePhaseKind, p.title()+" has both \"instructions\" and \"tool\"",
+		p.at.KeyError("tool", CodePhaseKind, p.title()+" has both \"instructions\" and \"tool\"",
 			"a phase either asks a model or runs a tool; split it into two phases")
-	case !hasTask && !hasTool && !p.at.meant("instructions") && !p.at.meant("tool"):
-		p.at.error(CodePhaseKind, p.title()+" has neither \"instructions\" nor \"tool\"",
+	case !hasTask && !hasTool && !p.at.Meant("instructions") && !p.at.Meant("tool"):
+		p.at.Error(CodePhaseKind, p.title()+" has neither \"instructions\" nor \"tool\"",
 			"give it instructions for a model, or a tool to run")
-	case hasTask && blank(p.at.key("instructions")):
-		p.at.key("instructions").error(CodePhaseKind, "the instructions of "+p.title()+" are empty", "say what the model is to do")
-	case hasTool && blank(p.at.key("tool")):
-		p.at.key("tool").error(CodePhaseKind, "the tool of "+p.title()+" has no name", "name a tool")
+	case hasTask && p.at.Key("instructions").Blank():
+		p.at.Key("instructions").Error(CodePhaseKind, "the instructions of "+p.title()+" are empty", "say what the model is to do")
+	case hasTool && p.at.Key("tool").Blank():
+		p.at.Key("tool").Error(CodePhaseKind, "the tool of "+p.title()+" has no name", "name a tool")
 	}
-}
-
-func blank(at place) bool {
-	n := at.node()
-	return n != nil && at.doc.edits[at.pointer] == 0 && strings.TrimSpace(n.Text) == ""
 }
 
 // The fields that only one kind of phase has.
@@ -59,7 +55,7 @@ var (
 )
 
 func (k phaseRules) checkMisplaced(p located) {
-	hasTask, hasTool := p.at.has("instructions"), p.at.has("tool")
+	hasTask, hasTool := p.at.Has("instructions"), p.at.Has("tool")
 	if hasTask == hasTool {
 		return
 	}
@@ -67,44 +63,47 @@ func (k phaseRules) checkMisplaced(p located) {
 	if hasTool {
 		foreign, kind, belongs = modelFields, "runs a tool", "asks a model"
 	}
-	for _, key := range p.at.written(foreign...) {
-		p.at.keyError(key, CodeMisplacedField, fmt.Sprintf("%q belongs to a phase that %s; %s %s", key, belongs, p.title(), kind), "remove it")
+	for _, key := range p.at.Written(foreign...) {
+		p.at.KeyError(key, CodeMisplacedField, fmt.Sprintf("%q belongs to a phase that %s; %s %s", key, belongs, p.title(), kind), "remove it")
 	}
-	if p.at.has("tackle") && p.at.has("tools") {
-		p.at.keyError("tools", CodeMisplacedField, fmt.Sprintf("%s has both \"tackle\" and \"tools\", which mean the same", p.title()), "keep one of the two")
+	if p.at.Has("tackle") && p.at.Has("tools") {
+		p.at.KeyError("tools", CodeMisplacedField, fmt.Sprintf("%s has both \"tackle\" and \"tools\", which mean the same", p.title()), "keep one of the two")
 	}
 }
 
 func (k phaseRules) checkRules(p located) {
-	rules, r := p.at.key("rules"), p.Rules
-	if !rules.has("loop_until") {
-		for _, key := range rules.written("loop_until_silent", "loop_until_prompt", "check") {
-			rules.keyError(key, CodeMisplacedField, fmt.Sprintf("%q of %s goes with \"loop_until\", which is missing", key, p.title()), "add loop_until or remove this")
+	rules, r := p.at.Key("rules"), p.Rules
+	if !rules.Has("loop_until") {
+		for _, key := range rules.Written("loop_until_silent", "loop_until_prompt", "check") {
+			rules.KeyError(key, CodeMisplacedField, fmt.Sprintf("%q of %s goes with \"loop_until\", which is missing", key, p.title()), "add loop_until or remove this")
 		}
 	}
-	if r.Check == CheckEveryTurn && p.MaxTurns() == 1 && rules.has("loop_until") {
-		rules.noEffect("check", fmt.Sprintf("%s has one turn, which ends its attempt", p.title()), "set max_turns to 2 or more, or remove it")
+	if r.Check == CheckEveryTurn && p.MaxTurns() == 1 && rules.Has("loop_until") {
+		rules.NoEffect("check", fmt.Sprintf("%s has one turn, which ends its attempt", p.title()), "set max_turns to 2 or more, or remove it")
 	}
-	checked := rules.has("loop_until") || p.at.has("output_schema")
+	checked := rules.Has("loop_until") || p.at.Has("output_schema")
 	if r.MaxAttempts > 1 && !checked {
-		rules.noEffect("max_attempts", fmt.Sprintf("%s has %d attempts but nothing that an attempt could fail", p.title(), r.MaxAttempts), "add loop_until or output_schema")
+		rules.NoEffect("max_attempts", fmt.Sprintf("%s has %d attempts but nothing that an attempt could fail", p.title(), r.MaxAttempts), "add loop_until or output_schema")
 	}
-	if rules.has("retry_instructions") && !checked {
-		rules.noEffect("retry_instructions", fmt.Sprintf("%s is retried only after an empty answer: it has neither loop_until nor output_schema", p.title()), "add one of them")
+	if rules.Has("on_exhausted") && rules.Intact("on_exhausted") && !checked {
+		rules.NoEffect("on_exhausted", fmt.Sprintf("%s has nothing that an attempt could fail", p.title()), "add loop_until or output_schema")
 	}
-	if r.AllowEmpty && p.at.has("output_schema") {
-		rules.noEffect("allow_empty", p.title()+" has an output_schema, which no empty answer matches", "remove one of the two")
+	if rules.Has("retry_instructions") && !checked && !p.Wards.retries() {
+		rules.NoEffect("retry_instructions", fmt.Sprintf("%s is retried only after an empty answer: it has neither loop_until nor output_schema", p.title()), "add one of them")
 	}
-	if rules.has("turn_prompt") && p.MaxTurns() == 1 {
-		rules.noEffect("turn_prompt", fmt.Sprintf("%s has one turn, so its turn_prompt is never used", p.title()), "set max_turns to 2 or more")
+	if r.AllowEmpty && p.at.Has("output_schema") {
+		rules.NoEffect("allow_empty", p.title()+" has an output_schema, which no empty answer matches", "remove one of the two")
+	}
+	if rules.Has("turn_prompt") && p.MaxTurns() == 1 {
+		rules.NoEffect("turn_prompt", fmt.Sprintf("%s has one turn, so its turn_prompt is never used", p.title()), "set max_turns to 2 or more")
 	}
 }
 
 func (k phaseRules) checkLoopUntil(p located) {
-	at := p.at.keys("rules", "loop_until")
+	at := p.at.Keys("rules", "loop_until")
 	if p.Rules.LoopUntil == "" {
-		if blank(at) {
-			at.error(CodeUnknownValidator, "loop_until of "+p.title()+" names no validator", "name one or remove the key")
+		if at.Blank() {
+			at.Error(CodeUnknownValidator, "loop_until of "+p.title()+" names no validator", "name one or remove the key")
 		}
 		return
 	}

@@ -29,29 +29,29 @@ func (c *schemas) check(at place, raw json.RawMessage, what string) {
 	compiled, err := schema.Compile(raw)
 	if err == nil {
 		if c.size += compiled.Size(); c.size > maxSubschemas {
-			at.error(CodeInvalidSchema, fmt.Sprintf("up to %s, the schemas of the cascade have %d subschemas in all, at most %d are checked",
+			at.Error(CodeInvalidSchema, fmt.Sprintf("up to %s, the schemas of the cascade have %d subschemas in all, at most %d are checked",
 				what, c.size, maxSubschemas), "split the cascade, or check less with its schemas")
 		}
 		return
 	}
 	var invalid *schema.InvalidError
 	if !errors.As(err, &invalid) {
-		at.error(CodeInvalidSchema, fmt.Sprintf("%s is not a JSON Schema: %v", what, err), schemaHint)
+		at.Error(CodeInvalidSchema, fmt.Sprintf("%s is not a JSON Schema: %v", what, err), schemaHint)
 		return
 	}
 	for _, v := range invalid.Violations {
-		place{at.doc, at.pointer + v.Pointer}.error(CodeInvalidSchema, fmt.Sprintf("%s is not a valid JSON Schema: %s", what, v), schemaHint)
+		at.Below(v.Pointer).Error(CodeInvalidSchema, fmt.Sprintf("%s is not a valid JSON Schema: %s", what, v), schemaHint)
 	}
 }
 
 // checkInputs checks either form of an inputs_schema, which must be a schema of objects.
 func (c *schemas) checkInputs(s *InputsSchema, owner place) {
-	at := owner.key("inputs_schema")
-	if s == nil || s.Schema == nil || at.node() == nil {
+	at := owner.Key("inputs_schema")
+	if s == nil || s.Schema == nil || at.Node() == nil {
 		return
 	}
 	c.check(at, s.Schema, "inputs_schema")
-	if t := at.key("type"); t.node() != nil && t.node().Kind == source.String && t.node().Text != "object" {
-		t.error(CodeInvalidSchema, fmt.Sprintf("inputs are an object, so the type of inputs_schema is \"object\", not %q", t.node().Text), `write "type": "object" and put this below "properties"`)
+	if t := at.Key("type"); t.Node() != nil && t.Node().Kind == source.String && t.Node().Text != "object" {
+		t.Error(CodeInvalidSchema, fmt.Sprintf("inputs are an object, so the type of inputs_schema is \"object\", not %q", t.Node().Text), `write "type": "object" and put this below "properties"`)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/itchyny/gojq"
 
+	"github.com/windlass-run/windlass/cascade/wording"
 	"github.com/windlass-run/windlass/internal/source"
 	"github.com/windlass-run/windlass/schema"
 )
@@ -19,16 +20,16 @@ type toolRules struct{ *checker }
 // declareTools checks the cascade's own tools and those of the files beside it, and leaves all
 // that apply in the cascade. Its own win over a file's.
 func (k toolRules) declareTools(ctx context.Context, files []*source.File, found *Diagnostics) {
-	own := k.root.key("tools")
+	own := k.root.Key("tools")
 	for i := range k.cascade.Tools {
-		k.tools.declare(declared{Tool: &k.cascade.Tools[i], at: own.index(i)})
+		k.tools.declare(declared{Tool: &k.cascade.Tools[i], at: own.Index(i)})
 	}
 	ownCount := len(k.tools.list)
 	for _, f := range files {
-		doc := open(ctx, titleTool, f, schema.Tool(), found)
+		doc := open(ctx, wording.Tool, f, schema.Tool(), found)
 		t := &Tool{}
-		if doc.decode(t) {
-			k.tools.declareFile(declared{Tool: t, at: place{doc: doc}}, ownCount)
+		if doc.Decode(t) {
+			k.tools.declareFile(declared{Tool: t, at: doc.Root()}, ownCount)
 		}
 	}
 	for _, t := range k.tools.list[ownCount:] {
@@ -44,9 +45,9 @@ func (k toolRules) declareTools(ctx context.Context, files []*source.File, found
 
 func (k toolRules) checkDeclared(t declared) {
 	if slices.Contains(k.known.Tools, t.ToolID) {
-		t.at.key("tool_id").error(CodeShadowsBuiltin, fmt.Sprintf("%q is the name of a built-in tool", t.ToolID), "choose another name")
+		t.at.Key("tool_id").Error(CodeShadowsBuiltin, fmt.Sprintf("%q is the name of a built-in tool", t.ToolID), "choose another name")
 	} else if slices.Contains(builtinValidatorNames(), t.ToolID) {
-		t.at.key("tool_id").error(CodeShadowsBuiltin, fmt.Sprintf("%q is the name of a built-in validator", t.ToolID), "choose another name")
+		t.at.Key("tool_id").Error(CodeShadowsBuiltin, fmt.Sprintf("%q is the name of a built-in validator", t.ToolID), "choose another name")
 	}
 	k.checkToolFields(t)
 	k.schemas.checkInputs(t.InputsSchema, t.at)
@@ -66,14 +67,14 @@ func (k toolRules) checkToolFields(t declared) {
 	default:
 		return // The schema has said so.
 	}
-	if !t.at.has(needs) && !t.at.meant(needs) || blank(t.at.key(needs)) {
-		t.at.key(needs).error(CodeIncompleteTool, fmt.Sprintf("%s is of type %s and needs a %q", t.title(), t.Type, needs), "add it")
+	if !t.at.Has(needs) && !t.at.Meant(needs) || t.at.Key(needs).Blank() {
+		t.at.Key(needs).Error(CodeIncompleteTool, fmt.Sprintf("%s is of type %s and needs a %q", t.title(), t.Type, needs), "add it")
 	}
-	for _, key := range t.at.written(foreign...) {
-		t.at.keyError(key, CodeMisplacedField, fmt.Sprintf("%q does not belong to a tool of type %s", key, t.Type), "remove it")
+	for _, key := range t.at.Written(foreign...) {
+		t.at.KeyError(key, CodeMisplacedField, fmt.Sprintf("%q does not belong to a tool of type %s", key, t.Type), "remove it")
 	}
 	if t.Type == ToolHTTP && strings.TrimSpace(t.URL) != "" && !isWebAddress(t.URL) {
-		t.at.key("url").error(CodeInvalidValue, fmt.Sprintf("the url of %s starts with neither http:// nor https://", t.title()), "write the whole address, as https://example.com/{{ id }}")
+		t.at.Key("url").Error(CodeInvalidValue, fmt.Sprintf("the url of %s starts with neither http:// nor https://", t.title()), "write the whole address, as https://example.com/{{ id }}")
 	}
 }
 
@@ -92,9 +93,9 @@ func (k toolRules) checkJQ(t declared) {
 	if t.ResponseJQ == "" {
 		return
 	}
-	at := t.at.key("response_jq")
+	at := t.at.Key("response_jq")
 	if len(t.ResponseJQ) > MaxJQBytes {
-		at.error(CodeInvalidJQ, fmt.Sprintf("response_jq of %s has %d bytes, more than the limit of %d", t.title(), len(t.ResponseJQ), MaxJQBytes), "let it choose less, or work on the result in a phase")
+		at.Error(CodeInvalidJQ, fmt.Sprintf("response_jq of %s has %d bytes, more than the limit of %d", t.title(), len(t.ResponseJQ), MaxJQBytes), "let it choose less, or work on the result in a phase")
 		return
 	}
 	query, err := gojq.Parse(t.ResponseJQ)
@@ -106,9 +107,9 @@ func (k toolRules) checkJQ(t declared) {
 	switch {
 	case errors.As(err, &pe):
 		before := t.ResponseJQ[:min(max(pe.Offset-len(pe.Token), 0), len(t.ResponseJQ))]
-		at.errorInside(CodeInvalidJQ, endOf(before), message, jqHint)
+		at.Mark(SeverityError, CodeInvalidJQ, endOf(before), endOf(before), message, jqHint)
 	case err != nil:
-		at.error(CodeInvalidJQ, message, jqHint)
+		at.Error(CodeInvalidJQ, message, jqHint)
 	}
 }
 

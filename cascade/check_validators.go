@@ -7,25 +7,27 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/windlass-run/windlass/cascade/settings"
 )
 
 type validatorRules struct{ *checker }
 
 func (k validatorRules) checkValidators() {
-	list := k.root.key("validators")
+	list := k.root.Key("validators")
 	for _, name := range slices.Sorted(maps.Keys(k.cascade.Validators)) {
-		at := list.key(name)
+		at := list.Key(name)
 		switch prefix, _, _ := strings.Cut(name, ":"); {
 		case slices.Contains(builtinValidatorNames(), prefix):
-			list.keyError(name, CodeShadowsBuiltin, fmt.Sprintf("%q is the name of a built-in validator", prefix), "choose another name")
+			list.KeyError(name, CodeShadowsBuiltin, fmt.Sprintf("%q is the name of a built-in validator", prefix), "choose another name")
 		case strings.TrimSpace(name) == "":
-			list.keyError(name, CodeInvalidName, "a validator has no name", "give it one")
+			list.KeyError(name, CodeInvalidName, "a validator has no name", "give it one")
 		}
-		if blank(at.key("instructions")) {
-			at.key("instructions").error(CodeInvalidValue, "the instructions of "+describe(at)+" are empty", "say what the model is to judge")
+		if at.Key("instructions").Blank() {
+			at.Key("instructions").Error(CodeInvalidValue, "the instructions of "+describe(at)+" are empty", "say what the model is to judge")
 		}
-		checkModel(at, "model")
-		k.templates.check(at.key("instructions"), k.cascade.Validators[name].Instructions)
+		settings.CheckModel(at, "model")
+		k.templates.check(k.templates.in(at.Key("instructions")), k.cascade.Validators[name].Instructions)
 	}
 }
 
@@ -33,14 +35,34 @@ func (k validatorRules) checkValidatorRef(at place, text string) {
 	v, err := k.cascade.ParseValidator(text)
 	var unknown *UnknownValidatorError
 	switch {
-	case errors.As(err, &unknown) && isCascadeFile(text):
-		at.error(CodeNotSupportedYet, fmt.Sprintf("a cascade as a validator (%q) is not supported yet by this version of windlass", text), "use a tool or a command")
 	case errors.As(err, &unknown):
-		at.error(CodeUnknownValidator, err.Error(), k.validatorHint(text))
+		k.checkJudge(at, text, err)
+	case v.Kind == ValidatorCascade:
+		childRules(k).checkJudge(at, k.cascade.Reaches[text])
 	case err != nil:
-		at.error(CodeInvalidValidator, err.Error(), "the built-in validators are "+strings.Join(BuiltinValidators(), ", "))
+		at.Error(CodeInvalidValidator, err.Error(), "the built-in validators are "+strings.Join(BuiltinValidators(), ", "))
 	case v.Kind == ValidatorCommand:
 		k.templates.checkFrom(TemplateCommand, at, strings.TrimSuffix(text, v.Command), v.Command)
+	}
+}
+
+// checkJudge looks for a cascade that is the validator of this name.
+func (k validatorRules) checkJudge(at place, name string, unknown error) {
+	if k.blind() || at.Document().Full() {
+		return
+	}
+	r, problem := k.resolve(name)
+	switch {
+	case problem != nil && problem.NotFound && k.known.Resolve != nil:
+		at.Error(CodeUnknownValidator, unknown.Error(), cmp.Or(meant(name, k.validatorNames()), problem.Hint, k.validatorHint(name)))
+	case problem != nil && problem.NotFound && isCascadeFile(name):
+		at.Error(CodeUnknownValidator, unknown.Error()+": "+problem.Message, problem.Hint)
+	case problem != nil && problem.NotFound:
+		at.Error(CodeUnknownValidator, unknown.Error(), k.validatorHint(name))
+	case problem != nil:
+		broken(at, fmt.Sprintf("the validator %q", name), problem)
+	default:
+		childRules(k).checkJudge(at, r)
 	}
 }
 
@@ -49,11 +71,20 @@ func isCascadeFile(name string) bool {
 }
 
 func (k validatorRules) validatorHint(name string) string {
+	return cmp.Or(meant(name, k.validatorNames()), knownNames("there are ", slices.Concat(k.ownValidators(), BuiltinValidators())))
+}
+
+func (k validatorRules) validatorNames() []string {
+	return slices.Concat(k.ownValidators(), builtinValidatorNames())
+}
+
+// ownValidators are the names of the cascade's own validators and tools.
+func (k validatorRules) ownValidators() []string {
 	own := slices.Sorted(maps.Keys(k.cascade.Validators))
 	for _, t := range k.cascade.Tools {
 		own = append(own, t.ToolID)
 	}
-	return cmp.Or(meant(name, slices.Concat(own, builtinValidatorNames())), knownNames("there are ", slices.Concat(own, BuiltinValidators())))
+	return own
 }
 
 func builtinValidatorNames() []string {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/windlass-run/windlass/cascade/shape"
 )
 
 // variableRules find what no template can be given.
@@ -23,19 +25,21 @@ func (k variableRules) checkVariables() {
 	input := shapeOfInputs(k.cascade.InputsSchema)
 	phase := k.scope(k.known.Variables.Phase, input)
 	for _, p := range k.phases {
-		if k.root.doc.full() || k.stop() != nil {
+		if k.root.Document().Full() || k.stop() != nil {
 			return
 		}
-		phase.phase = &p
+		k.enter(phase, &p)
 		for t := range k.templatesOf(p) {
 			k.checkTemplate(t, phase)
 		}
+		k.checkPaths(p, phase)
 	}
-	phase.phase = nil
+	phase = k.scope(k.known.Variables.Phase, input)
 	phase.variables = k.known.Variables.Validator
-	list := k.root.key("validators")
+	phase.shapes["input"] = withMembers(input, phase.given())
+	list := k.root.Key("validators")
 	for _, name := range slices.Sorted(maps.Keys(k.cascade.Validators)) {
-		at := list.keys(name, "instructions")
+		at := k.templates.in(list.Keys(name, "instructions"))
 		k.checkTemplate(textAt(at, k.cascade.Validators[name].Instructions), phase)
 	}
 }
@@ -48,9 +52,26 @@ func (k variableRules) templatesOf(p located) iter.Seq[templateAt] {
 				return
 			}
 		}
-		at := p.at.keys("rules", "loop_until")
-		if command, ok := strings.CutPrefix(p.Rules.LoopUntil, string(ValidatorCommand)+":"); ok {
-			yield(templateAt{TemplateCommand, at, string(ValidatorCommand) + ":", command})
+		for at, text := range k.validatorsOf(p) {
+			if command, ok := strings.CutPrefix(text, string(ValidatorCommand)+":"); ok && !yield(templateAt{TemplateCommand, at, string(ValidatorCommand) + ":", command, seesAll}) {
+				return
+			}
+		}
+	}
+}
+
+// validatorsOf yields the validators of a phase with their places.
+func (k variableRules) validatorsOf(p located) iter.Seq2[place, string] {
+	return func(yield func(place, string) bool) {
+		if !yield(p.at.Keys("rules", "loop_until"), p.Rules.LoopUntil) || p.Wards == nil {
+			return
+		}
+		for i, key := range []string{"pre", "turn", "post"} {
+			for j, w := range [][]Ward{p.Wards.Pre, p.Wards.Turn, p.Wards.Post}[i] {
+				if !yield(wardRef(p.at.Keys("wards", key).Index(j)), w.Validator) {
+					return
+				}
+			}
 		}
 	}
 }
@@ -58,36 +79,113 @@ func (k variableRules) templatesOf(p located) iter.Seq[templateAt] {
 // varScope is what the templates of one place see.
 type varScope struct {
 	variables map[string]any
-	shapes    map[string]*shape
+	shapes    map[string]*shape.Shape
 	input     bool // members of input that nobody names are worth a warning
 	phase     *located
-	state     *shape
+	own       map[string]*shape.Shape // variables that only the phase has
 }
 
-func (k variableRules) scope(variables map[string]any, input *shape) *varScope {
-	s := &varScope{variables: variables, shapes: map[string]*shape{}, input: declaresAll(k.cascade.InputsSchema), state: k.stateShape()}
+// enter makes the scope that of a phase: with its element of a list, its sub cascades and the state
+// that it can see.
+func (k variableRules) enter(s *varScope, p *located) {
+	s.phase, s.own = p, map[string]*shape.Shape{}
+	if k.cascade.IsGraph() {
+		s.shapes["state"] = k.stateShape(func(q located) bool { return q.index == p.index || !k.order.Never(q.index, p.index) })
+	}
+	if f := p.ForEach; f != nil {
+		s.own[f.Variable()], s.own[f.Variable()+"_index"] = nil, shape.OfSample(0)
+	}
+	if len(p.SubCascades) > 0 {
+		s.own["subs"] = nil
+	}
+}
+
+// of returns the shape of a variable, and whether there is one where a template stands.
+func (k variableRules) of(s *varScope, t templateAt, root string) (*shape.Shape, bool) {
+	own, isOwn := s.own[root]
+	switch {
+	case isOwn && root == "subs":
+		return k.subsShape(s.phase, t.sees.subs), !t.sees.list
+	case isOwn:
+		return own, !t.sees.list
+	}
+	_, known := s.variables[root]
+	return s.shapes[root], known
+}
+
+// given returns the members of input that windlass gives itself, as to a validator what it judges.
+func (s *varScope) given() map[string]any {
+	members, _ := s.variables["input"].(map[string]any)
+	return members
+}
+
+// gives reports whether a template takes one of them.
+func (s *varScope) gives(l *Lookup) bool {
+	if l.Path[0] != "input" || len(l.Path) == 1 {
+		return false
+	}
+	name, _ := l.Path[1].(string)
+	_, ok := s.given()[name]
+	return ok
+}
+
+// withMembers returns the shape of an object with further members, which are like these samples.
+func withMembers(of *shape.Shape, samples map[string]any) *shape.Shape {
+	if of == nil || of.Members == nil {
+		return of
+	}
+	out := *of
+	out.Members = maps.Clone(of.Members)
+	for name, v := range samples {
+		out.Members[name] = shape.OfSample(v)
+	}
+	return &out
+}
+
+// subsShape returns the shape of the outputs of sub cascades, of the first n or of all; nil when the
+// name of one is not known.
+func (k variableRules) subsShape(p *located, n int) *shape.Shape {
+	out := &shape.Shape{Members: map[string]*shape.Shape{}, Closed: true}
+	for i := range p.SubCascades {
+		s := &p.SubCascades[i]
+		if s.Name == "" && k.cascade.Reaches[s.Ref] == nil {
+			return nil
+		}
+		if n < 0 || i < n {
+			out.Members[childName(s.Name, s.Ref, k.cascade.Reaches[s.Ref])] = nil
+		}
+	}
+	return out
+}
+
+func (k variableRules) scope(variables map[string]any, input *shape.Shape) *varScope {
+	s := &varScope{variables: variables, shapes: map[string]*shape.Shape{}, input: declaresAll(k.cascade.InputsSchema)}
 	for _, sample := range []map[string]any{variables, k.known.Variables.Validator} {
 		for name, v := range sample {
-			s.shapes[name] = shapeOfSample(v)
+			s.shapes[name] = shape.OfSample(v)
 		}
 	}
 	s.shapes["input"], s.shapes["original_input"] = input, input
-	s.shapes["state"] = s.state
+	s.shapes["state"] = k.stateShape(func(located) bool { return true })
 	return s
 }
 
-// stateShape returns what state can hold, nil when a model or a template chooses the names.
-func (k variableRules) stateShape() *shape {
-	s := &shape{members: map[string]*shape{}, closed: true}
+// stateShape returns what state can hold of phases, nil when a model, a template or another cascade
+// chooses the names.
+func (k variableRules) stateShape(of func(located) bool) *shape.Shape {
+	s := &shape.Shape{Members: map[string]*shape.Shape{}, Closed: true}
 	for _, p := range k.phases {
-		s.members[StateOutputPrefix+p.Name] = nil
+		if !of(p) {
+			continue
+		}
+		s.Members[StateOutputPrefix+p.Name] = nil
 		if len(p.OutputSchema) > 0 {
-			s.members[StateValidatedOutput] = nil
+			s.Members[StateValidatedOutput] = nil
 		}
 		if p.Tool != "" {
-			s.members[StateLastError] = nil
+			s.Members[StateLastError] = nil
 		}
-		if slices.Contains(p.Tackle, setStateTool) {
+		if slices.Contains(p.Tackle, setStateTool) || slices.ContainsFunc(p.SubCascades, func(s SubCascade) bool { return s.ContextOut }) {
 			return nil
 		}
 		if p.Tool == setStateTool {
@@ -95,21 +193,21 @@ func (k variableRules) stateShape() *shape {
 			if json.Unmarshal(p.Inputs["key"], &key) != nil || strings.Contains(key, "{") {
 				return nil
 			}
-			s.members[key] = nil
+			s.Members[key] = nil
 		}
 	}
 	return s
 }
 
 func (k variableRules) checkTemplate(t templateAt, s *varScope) {
-	if t.text == "" || t.at.node() == nil {
+	if t.text == "" || t.at.Node() == nil {
 		return
 	}
 	for _, l := range k.templates.of(t) {
-		if t.at.doc.full() || k.stop() != nil {
+		if t.at.Document().Full() || k.stop() != nil {
 			return
 		}
-		if root := l.Path[0]; root == "input" || root == "env" {
+		if root := l.Path[0]; (root == "input" || root == "env") && !s.gives(&l) {
 			k.cascade.needs = append(k.cascade.needs, need{l, describe(t.at)})
 		}
 		k.checkLookup(t, &l, s)
@@ -118,7 +216,8 @@ func (k variableRules) checkTemplate(t templateAt, s *varScope) {
 
 func (k variableRules) checkLookup(t templateAt, l *Lookup, s *varScope) {
 	root, _ := l.Path[0].(string)
-	if _, known := s.variables[root]; !known {
+	of, known := k.of(s, t, root)
+	if !known {
 		if l.Safe == 0 {
 			k.unknownRoot(t, l, s)
 		}
@@ -128,33 +227,32 @@ func (k variableRules) checkLookup(t templateAt, l *Lookup, s *varScope) {
 		k.checkOutput(t, l, s)
 		return
 	}
-	lack := s.shapes[root].missing(l.Path, 1)
-	if lack == nil || lack.at < l.Safe || root == "env" {
+	lack := of.Missing(l.Path, 1)
+	if lack == nil || lack.At < l.Safe || root == "env" {
 		return
 	}
-	what := l.expression(lack.at + 1)
+	what := l.expression(lack.At + 1)
 	hint := k.memberHint(l, lack)
 	switch {
-	case !lack.never && lack.at == 1 && s.input:
+	case !lack.Never && lack.At == 1 && s.input:
 		t.report(l, SeverityWarning, fmt.Sprintf("%s uses %q, which \"inputs_schema\" does not name", describe(t.at), what), hint)
-	case !lack.never:
-	case lack.of.kind != "":
-		t.report(l, SeverityError, fmt.Sprintf("%s uses %q, and %s is %s", describe(t.at), what, l.expression(lack.at), lack.of.kind), hint)
+	case !lack.Never:
+	case lack.Of.Kind != "":
+		t.report(l, SeverityError, fmt.Sprintf("%s uses %q, and %s is %s", describe(t.at), what, l.expression(lack.At), lack.Of.Kind), hint)
 	case root == "state":
-		t.report(l, SeverityError, fmt.Sprintf("%s uses %q, which nothing can set", describe(t.at), what),
-			fmt.Sprintf("give a phase before it the tool %q, or remove it", setStateTool))
+		k.unsetState(t, l, what)
 	default:
 		t.report(l, SeverityError, fmt.Sprintf("%s uses %q, which cannot be there", describe(t.at), what), hint)
 	}
 }
 
 // memberHint says which member was perhaps meant, or which there are.
-func (k variableRules) memberHint(l *Lookup, lack *lack) string {
-	if lack.of.kind != "" {
-		return "use " + l.expression(lack.at) + " itself"
+func (k variableRules) memberHint(l *Lookup, lack *shape.Lack) string {
+	if lack.Of.Kind != "" {
+		return "use " + l.expression(lack.At) + " itself"
 	}
-	name, _ := l.Path[lack.at].(string)
-	return membersHint(l.expression(lack.at), l.Path[:lack.at], name, slices.Sorted(maps.Keys(lack.of.members)))
+	name, _ := l.Path[lack.At].(string)
+	return membersHint(l.expression(lack.At), l.Path[:lack.At], name, slices.Sorted(maps.Keys(lack.Of.Members)))
 }
 
 func membersHint(of string, path []any, name string, names []string) string {
@@ -180,6 +278,59 @@ func quoteExpression(s string) string {
 	return strconv.Quote(s)
 }
 
+// unsetState reports a name of the state that nothing sets before a template is rendered.
+func (k variableRules) unsetState(t templateAt, l *Lookup, what string) {
+	name, _ := l.Path[1].(string)
+	if of, is := strings.CutPrefix(name, StateOutputPrefix); is && k.cascade.IsGraph() && k.names.named[of] {
+		t.report(l, SeverityError, fmt.Sprintf("%s uses %q, and phase %q is not surely before it", describe(t.at), what, of), fmt.Sprintf("add %q to \"after\"", of))
+		return
+	}
+	t.report(l, SeverityError, fmt.Sprintf("%s uses %q, which nothing can set", describe(t.at), what),
+		fmt.Sprintf("give a phase before it the tool %q, or remove it", setStateTool))
+}
+
+// checkPaths checks what is the path of a value and no template.
+func (k variableRules) checkPaths(p located, s *varScope) {
+	for _, t := range sourcesOf(p) {
+		if IsTemplate(t.text) || t.at.Node() == nil || !t.at.Sound() || t.at.Document().Full() {
+			continue
+		}
+		path := pathOf(t.text)
+		if path == nil {
+			if !t.sees.list { // a list says so itself
+				t.at.Error(CodeInvalidValue, fmt.Sprintf("%s is %q, which is neither a template nor the name of a value of state or input", describe(t.at), t.text),
+					fmt.Sprintf("for a text write {{ %q }}", t.text))
+			}
+			continue
+		}
+		k.checkPath(t, path, s)
+	}
+}
+
+// checkPath checks a path: of a variable, else of a value of state, else of input.
+func (k variableRules) checkPath(t templateAt, path []any, s *varScope) {
+	l := Lookup{Line: 1, Col: 1, Path: path}
+	root, _ := path[0].(string)
+	_, known := k.of(s, t, root)
+	switch state := s.shapes["state"]; {
+	case known:
+	case state == nil:
+		return // it may be there
+	default:
+		if _, set := state.Members[root]; set {
+			return
+		}
+		l.Path = append([]any{"input"}, path...)
+		k.cascade.needs = append(k.cascade.needs, need{l, describe(t.at)})
+		k.checkLookup(t, &l, s)
+		return
+	}
+	if root == "input" || root == "env" {
+		k.cascade.needs = append(k.cascade.needs, need{l, describe(t.at)})
+	}
+	k.checkLookup(t, &l, s)
+}
+
 // unknownRoot reports a variable that there is not.
 func (k variableRules) unknownRoot(t templateAt, l *Lookup, s *varScope) {
 	root, _ := l.Path[0].(string)
@@ -188,15 +339,21 @@ func (k variableRules) unknownRoot(t templateAt, l *Lookup, s *varScope) {
 
 func (k variableRules) rootHint(l *Lookup, s *varScope) string {
 	root, _ := l.Path[0].(string)
-	names := slices.Sorted(maps.Keys(s.variables))
-	if root == "loop" {
+	switch _, own := s.own[root]; {
+	case root == "loop":
 		return "loop is known between {% for %} and {% endfor %}"
+	case own:
+		return "the list is made before its first element, and before the sub cascades"
+	case root == "subs":
+		return `subs has the outputs of "sub_cascades", which the phase does not have`
 	}
+	names := slices.Sorted(maps.Keys(s.own))
+	names = append(names, slices.Sorted(maps.Keys(s.variables))...)
 	if _, validator := k.known.Variables.Validator[root]; validator {
 		return "only the instructions of a validator see it; a command reads it from its standard input, as JSON"
 	}
 	if input := s.shapes["input"]; input != nil {
-		if _, ok := input.members[root]; ok {
+		if _, ok := input.Members[root]; ok {
 			return `did you mean "input.` + root + `"?`
 		}
 	}
@@ -218,8 +375,8 @@ func (k variableRules) nearRoot(l *Lookup, near string, names []string, s *varSc
 			path = path[:1]
 		}
 	}
-	if lack := s.shapes[names[i]].missing(path, 1); lack != nil {
-		path = path[:lack.at]
+	if lack := s.shapes[names[i]].Missing(path, 1); lack != nil {
+		path = path[:lack.At]
 	}
 	return "did you mean " + quoteExpression(expressionOf(path)) + "?"
 }
@@ -238,20 +395,26 @@ func (k variableRules) checkOutput(t templateAt, l *Lookup, s *varScope) {
 				membersHint("outputs", []any{"outputs"}, name, slices.Sorted(maps.Keys(k.names.first))))
 		}
 		return
-	case l.Safe < 2 && s.phase != nil && k.order.never(i, s.phase):
+	case t.sees.own && s.phase != nil && i == s.phase.index:
+	case l.Safe < 2 && s.phase != nil && k.order.Never(i, s.phase.index) && k.cascade.IsGraph():
+		t.report(l, SeverityError, fmt.Sprintf("%s uses %q, and phase %q is not surely before it", describe(t.at), l.expression(2), name), orderRules(k).afterHint(i, s.phase))
+		return
+	case l.Safe < 2 && s.phase != nil && k.order.Never(i, s.phase.index):
 		t.report(l, SeverityError, fmt.Sprintf("%s uses %q, and phase %q cannot have run before it", describe(t.at), l.expression(2), name),
 			`move the phase, or write default("") where it may be missing`)
 		return
 	}
-	lack := k.outputShape(k.phases[i]).missing(l.Path, 2)
-	if lack == nil || !lack.never || lack.at < l.Safe {
+	lack := k.outputShape(k.phases[i]).Missing(l.Path, 2)
+	if lack == nil || !lack.Never || lack.At < l.Safe {
 		return
 	}
 	hint := k.memberHint(l, lack)
-	message := fmt.Sprintf("%s uses %q, which cannot be there", describe(t.at), l.expression(lack.at+1))
-	if lack.of.kind != "" {
-		message = fmt.Sprintf("%s uses %q, and %s is %s", describe(t.at), l.expression(lack.at+1), l.expression(lack.at), lack.of.kind)
-		if lack.at == 2 && len(k.phases[i].OutputSchema) == 0 {
+	message := fmt.Sprintf("%s uses %q, which cannot be there", describe(t.at), l.expression(lack.At+1))
+	if lack.Of.Kind != "" {
+		message = fmt.Sprintf("%s uses %q, and %s is %s", describe(t.at), l.expression(lack.At+1), l.expression(lack.At), lack.Of.Kind)
+		if lack.At == 2 && k.phases[i].ForEach != nil {
+			hint = fmt.Sprintf("it is the list of the outputs of all elements: use %s[0], or %s itself", l.expression(2), l.expression(2))
+		} else if lack.At == 2 && len(k.phases[i].OutputSchema) == 0 {
 			hint = fmt.Sprintf("give phase %q an output_schema, or use %s itself", name, l.expression(2))
 		}
 	}
@@ -259,25 +422,37 @@ func (k variableRules) checkOutput(t templateAt, l *Lookup, s *varScope) {
 }
 
 // outputShape returns the shape of a phase's output.
-func (k variableRules) outputShape(p located) *shape {
+func (k variableRules) outputShape(p located) *shape.Shape {
+	if p.ForEach != nil && p.ForEach.OnError == ItemCollect {
+		return &shape.Shape{Kind: "a list"} // of outputs, and of what there is in place of one
+	}
+	if p.ForEach != nil {
+		one := p
+		one.Phase = new(Phase)
+		*one.Phase, one.ForEach = *p.Phase, nil
+		if p.ForEach.OnError == ItemCollect {
+			return &shape.Shape{Kind: "a list"} // an element may be {"error", "item"}
+		}
+		return &shape.Shape{Kind: "a list", Item: k.outputShape(one)}
+	}
 	switch {
-	case p.at.has("tool") || !p.at.intact("output_schema"):
+	case p.at.Has("tool") || !p.at.Intact("output_schema"):
 		return nil
 	case len(p.OutputSchema) == 0:
-		return &shape{kind: "a string"}
+		return &shape.Shape{Kind: "a string"}
 	}
-	return shapeOf(p.OutputSchema, 0)
+	return shape.Of(p.OutputSchema)
 }
 
 // checkToolVariables checks the templates of a declared tool, which see its arguments.
 func (k variableRules) checkToolVariables(d declared) {
-	if !k.enabled() || d.InputsSchema == nil || !d.at.intact("inputs_schema") {
+	if !k.enabled() || d.InputsSchema == nil || !d.at.Intact("inputs_schema") {
 		return // Without a schema the arguments are what the templates use.
 	}
 	args := k.argumentShape(d)
 	for t := range k.templates.ofTool(d) {
 		for _, l := range k.templates.of(t) {
-			if t.at.doc.full() || k.stop() != nil {
+			if t.at.Document().Full() || k.stop() != nil {
 				return
 			}
 			root, _ := l.Path[0].(string)
@@ -288,8 +463,8 @@ func (k variableRules) checkToolVariables(d declared) {
 			if root != "input" {
 				path = append([]any{"input"}, path...)
 			}
-			lack := args.missing(path, 1)
-			if lack == nil || lack.at-(len(path)-len(l.Path)) < l.Safe || !lack.never && (lack.at != 1 || !declaresAll(d.InputsSchema)) {
+			lack := args.Missing(path, 1)
+			if lack == nil || lack.At-(len(path)-len(l.Path)) < l.Safe || !lack.Never && (lack.At != 1 || !declaresAll(d.InputsSchema)) {
 				continue
 			}
 			k.unknownArgument(t, &l, path, lack, d)
@@ -298,21 +473,21 @@ func (k variableRules) checkToolVariables(d declared) {
 }
 
 // argumentShape returns the shape of a tool's arguments: names keep others out.
-func (k variableRules) argumentShape(d declared) *shape {
-	return shapeOfObject(d.InputsSchema.JSONSchema())
+func (k variableRules) argumentShape(d declared) *shape.Shape {
+	return shape.OfObject(d.InputsSchema.JSONSchema())
 }
 
-func (k variableRules) unknownArgument(t templateAt, l *Lookup, path []any, lack *lack, d declared) {
-	at := lack.at - (len(path) - len(l.Path)) // in the path as it is written
+func (k variableRules) unknownArgument(t templateAt, l *Lookup, path []any, lack *shape.Lack, d declared) {
+	at := lack.At - (len(path) - len(l.Path)) // in the path as it is written
 	what := l.expression(at + 1)
 	severity, verb := SeverityError, "does not take"
-	if !lack.never {
+	if !lack.Never {
 		severity, verb = SeverityWarning, "does not name"
 	}
-	names := slices.Sorted(maps.Keys(lack.of.members))
-	name, _ := path[lack.at].(string)
+	names := slices.Sorted(maps.Keys(lack.Of.Members))
+	name, _ := path[lack.At].(string)
 	hint := cmp.Or(meant(name, names), knownNames("the arguments are ", names), `declare it in "inputs_schema", or remove it`)
-	if lack.of.kind != "" {
+	if lack.Of.Kind != "" {
 		verb, hint = "does not take in this form", "use "+l.expression(at)+" itself"
 	}
 	t.report(l, severity, fmt.Sprintf("%s uses %q, which \"inputs_schema\" of %s %s", describe(t.at), what, d.title(), verb), hint)

@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/windlass-run/windlass/cascade/document"
+	"github.com/windlass-run/windlass/cascade/settings"
 )
 
 // The short forms of the language: a string for an object, an element for a list. JSON null leaves
@@ -17,7 +20,7 @@ import (
 type oneOrMany[T any] []T
 
 func (l *oneOrMany[T]) UnmarshalJSON(data []byte) error {
-	switch kindOf(data) {
+	switch document.KindOf(data) {
 	case 'n':
 		return nil
 	case '[':
@@ -31,23 +34,16 @@ func (l *oneOrMany[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// kindOf returns the first byte of a JSON value, which tells its type: 'n' is null.
-func kindOf(data []byte) byte {
-	data = bytes.TrimLeft(data, " \t\r\n")
-	if len(data) == 0 {
-		return 0
-	}
-	return data[0]
-}
-
-// UnmarshalJSON also reads "tools" for "tackle" and a single hand-off for a list of one.
+// UnmarshalJSON also reads "tools" for "tackle", and a single hand-off or phase of "after" for a list
+// of one.
 func (p *Phase) UnmarshalJSON(data []byte) error {
 	type plain Phase
 	aux := struct {
 		*plain
 		Handoffs *oneOrMany[Handoff] `json:"handoffs"`
+		After    *oneOrMany[string]  `json:"after"`
 		Tools    []string            `json:"tools"`
-	}{(*plain)(p), (*oneOrMany[Handoff])(&p.Handoffs), nil}
+	}{(*plain)(p), (*oneOrMany[Handoff])(&p.Handoffs), (*oneOrMany[string])(&p.After), nil}
 	err := json.Unmarshal(data, &aux)
 	if p.Tackle == nil {
 		p.Tackle = aux.Tools
@@ -55,56 +51,30 @@ func (p *Phase) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// UnmarshalJSON also reads a single source for a list of one, and prev for previous.
+// UnmarshalJSON also reads a single source for a list of one, prev for previous, and an include for
+// all sources without one.
 func (c *Context) UnmarshalJSON(data []byte) error {
 	type plain Context
 	aux := struct {
 		*plain
-		From *oneOrMany[Source] `json:"from"`
-	}{(*plain)(c), (*oneOrMany[Source])(&c.From)}
+		From    *oneOrMany[Source] `json:"from"`
+		Include []Include          `json:"include"` // of older files
+	}{plain: (*plain)(c), From: (*oneOrMany[Source])(&c.From)}
 	err := json.Unmarshal(data, &aux)
-	canonicalSources(c.Exclude)
-	return err
-}
-
-// UnmarshalJSON also reads prev for previous.
-func (a *Anchors) UnmarshalJSON(data []byte) error {
-	type plain Anchors
-	err := json.Unmarshal(data, (*plain)(a))
-	canonicalSources(a.FromPhases)
-	return err
-}
-
-// fromPrev is the short way to write [FromPrevious].
-const fromPrev = "prev"
-
-func canonicalSources(names []string) {
-	for i, name := range names {
-		if name == fromPrev {
-			names[i] = FromPrevious
+	for i := range c.From {
+		if len(c.From[i].Include) == 0 {
+			c.From[i].Include = aux.Include
 		}
 	}
+	settings.Canonical(c.Exclude)
+	return err
 }
-
-// readEither reads the short form when the JSON begins with one of the bytes, else the object.
-func readEither(data []byte, begins string, short, object any) error {
-	if strings.IndexByte(begins, kindOf(data)) >= 0 {
-		return json.Unmarshal(data, short)
-	}
-	return json.Unmarshal(data, object)
-}
-
-const (
-	aString  = `"`
-	aBoolean = "tf"
-	anything = `{["-0123456789tfn`
-)
 
 // UnmarshalJSON reads a name or an object.
 func (s *Source) UnmarshalJSON(data []byte) error {
 	type plain Source
-	err := readEither(data, aString, &s.Phase, (*plain)(s))
-	if s.Phase == fromPrev {
+	err := document.ReadEither(data, document.AString, &s.Phase, (*plain)(s))
+	if s.Phase == settings.FromPrev {
 		s.Phase = FromPrevious
 	}
 	return err
@@ -113,18 +83,36 @@ func (s *Source) UnmarshalJSON(data []byte) error {
 // UnmarshalJSON reads a phase's name or an object.
 func (h *Handoff) UnmarshalJSON(data []byte) error {
 	type plain Handoff
-	return readEither(data, aString, &h.Target, (*plain)(h))
+	return document.ReadEither(data, document.AString, &h.Target, (*plain)(h))
+}
+
+// UnmarshalJSON reads a validator or an object.
+func (w *Ward) UnmarshalJSON(data []byte) error {
+	type plain Ward
+	return document.ReadEither(data, document.AString, &w.Validator, (*plain)(w))
+}
+
+// UnmarshalJSON reads a ref or an object.
+func (s *SubCascade) UnmarshalJSON(data []byte) error {
+	type plain SubCascade
+	return document.ReadEither(data, document.AString, &s.Ref, (*plain)(s))
+}
+
+// UnmarshalJSON reads a ref or an object.
+func (a *AsyncCascade) UnmarshalJSON(data []byte) error {
+	type plain AsyncCascade
+	return document.ReadEither(data, document.AString, &a.Ref, (*plain)(a))
 }
 
 // UnmarshalJSON reads a template for the output's callout, or an object.
 func (c *Callouts) UnmarshalJSON(data []byte) error {
 	type plain Callouts
-	return readEither(data, aString, &c.Output, (*plain)(c))
+	return document.ReadEither(data, document.AString, &c.Output, (*plain)(c))
 }
 
 // UnmarshalJSON reads a phase's name or a phase.
 func (e *OnError) UnmarshalJSON(data []byte) error {
-	return readEither(data, aString, &e.Phase, &e.Inline)
+	return document.ReadEither(data, document.AString, &e.Phase, &e.Inline)
 }
 
 // MarshalJSON writes the form that is set.
@@ -135,27 +123,9 @@ func (e OnError) MarshalJSON() ([]byte, error) {
 	return json.Marshal(e.Phase)
 }
 
-// UnmarshalJSON reads an object, or a boolean that switches the block on or off.
-func (t *Truncation) UnmarshalJSON(data []byte) error {
-	type plain Truncation
-	return readEither(data, aBoolean, &t.Enabled, (*plain)(t))
-}
-
-// UnmarshalJSON reads an object, or a boolean that switches the block on or off.
-func (c *ClearToolUses) UnmarshalJSON(data []byte) error {
-	type plain ClearToolUses
-	return readEither(data, aBoolean, &c.Enabled, (*plain)(c))
-}
-
-// UnmarshalJSON reads an object, or a boolean that switches the guard on or off.
-func (g *Guard) UnmarshalJSON(data []byte) error {
-	type plain Guard
-	return readEither(data, aBoolean, &g.Enabled, (*plain)(g))
-}
-
 // UnmarshalJSON reads a JSON Schema (see isSchema) or names with descriptions. description.
 func (s *InputsSchema) UnmarshalJSON(data []byte) error {
-	if kindOf(data) == 'n' {
+	if document.KindOf(data) == 'n' {
 		return nil
 	}
 	var keys map[string]json.RawMessage
@@ -168,7 +138,7 @@ func (s *InputsSchema) UnmarshalJSON(data []byte) error {
 	}
 	s.Names = make(map[string]string, len(keys))
 	for name, raw := range keys {
-		if kindOf(raw) == 'n' {
+		if document.KindOf(raw) == 'n' {
 			continue
 		}
 		var text string
@@ -186,12 +156,15 @@ func isSchema(keys map[string]json.RawMessage) bool {
 		return true
 	}
 	for key, raw := range keys {
-		if kind := kindOf(raw); kind != 0 && strings.IndexByte(schemaKeywords[key], kind) >= 0 {
+		if kind := document.KindOf(raw); kind != 0 && strings.IndexByte(schemaKeywords[key], kind) >= 0 {
 			return true
 		}
 	}
 	return false
 }
+
+// anything has the first bytes of any JSON value.
+const anything = `{["-0123456789tfn`
 
 // schemaKeywords are the keywords that tell a schema, with the first bytes of their values.
 var schemaKeywords = map[string]string{
@@ -232,7 +205,7 @@ func (s *InputsSchema) JSONSchema() json.RawMessage {
 
 // UnmarshalJSON reads seconds or a string as in "1m30s".
 func (d *Duration) UnmarshalJSON(data []byte) error {
-	switch kindOf(data) {
+	switch document.KindOf(data) {
 	case 'n':
 		return nil
 	case '"':

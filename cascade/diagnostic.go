@@ -1,134 +1,70 @@
 package cascade
 
-import (
-	"cmp"
-	"fmt"
-	"slices"
-	"strings"
+import "github.com/windlass-run/windlass/cascade/document"
 
-	"github.com/windlass-run/windlass/internal/quantity"
+type (
+	// Diagnostic is one thing that is wrong with a file, and where.
+	Diagnostic = document.Diagnostic
+	// Diagnostics is everything found in a cascade and its tool files: those of the file first.
+	Diagnostics = document.Diagnostics
+	// Severity says how bad a diagnostic is.
+	Severity = document.Severity
+	// Code tells kinds of diagnostics apart. Codes are stable: tools may rely on them.
+	Code = document.Code
+	// InvalidError says that a file holds no sound cascade. It has the warnings, too.
+	InvalidError = document.InvalidError
 )
-
-// Severity says how bad a diagnostic is.
-type Severity string
 
 // The severities. A cascade with an error cannot run; one with warnings can.
 const (
-	SeverityError   Severity = "error"
-	SeverityWarning Severity = "warning"
+	SeverityError   = document.SeverityError
+	SeverityWarning = document.SeverityWarning
 )
-
-// Code tells kinds of diagnostics apart. Codes are stable: tools may rely on them.
-type Code string
 
 // The codes.
 const (
-	CodeSyntax             Code = "syntax"
-	CodeEncoding           Code = "encoding"
-	CodeTooLarge           Code = "too_large"
-	CodeTooDeep            Code = "too_deep"
-	CodeDuplicateKey       Code = "duplicate_key"
-	CodeUnknownKey         Code = "unknown_key"
-	CodeMissingKey         Code = "missing_key"
-	CodeWrongType          Code = "wrong_type"
-	CodeInvalidValue       Code = "invalid_value"
-	CodeOutOfRange         Code = "out_of_range"
-	CodeNotSupportedYet    Code = "not_supported_yet"
-	CodeNoPhases           Code = "no_phases"
-	CodeDuplicatePhase     Code = "duplicate_phase"
-	CodeInvalidName        Code = "invalid_name"
-	CodePhaseKind          Code = "phase_kind"
-	CodeMisplacedField     Code = "misplaced_field"
-	CodeNoEffect           Code = "no_effect"
-	CodeUnknownPhase       Code = "unknown_phase"
-	CodeUnknownValidator   Code = "unknown_validator"
-	CodeInvalidValidator   Code = "invalid_validator"
-	CodeUnknownTool        Code = "unknown_tool"
-	CodeDuplicateTool      Code = "duplicate_tool"
-	CodeShadowsBuiltin     Code = "shadows_builtin"
-	CodeIncompleteTool     Code = "incomplete_tool"
-	CodeToolFileOverridden Code = "tool_file_overridden"
-	CodeInvalidJQ          Code = "invalid_jq"
-	CodeEmptyModel         Code = "empty_model"
-	CodeInvalidSchema      Code = "invalid_schema"
-	CodeInvalidTemplate    Code = "invalid_template"
-	CodeConflicting        Code = "conflicting_settings"
-	CodeUnreachablePhase   Code = "unreachable_phase"
-	CodeEndlessRoute       Code = "endless_route"
-	CodeUnknownVariable    Code = "unknown_variable"
-	CodeUnknownArgument    Code = "unknown_argument"
-	CodeMissingArgument    Code = "missing_argument"
-	CodeLaterPhase         Code = "later_phase"
-	CodeRefusedTool        Code = "refused_tool"
+	CodeSyntax             = document.CodeSyntax
+	CodeEncoding           = document.CodeEncoding
+	CodeTooLarge           = document.CodeTooLarge
+	CodeTooDeep            = document.CodeTooDeep
+	CodeDuplicateKey       = document.CodeDuplicateKey
+	CodeUnknownKey         = document.CodeUnknownKey
+	CodeMissingKey         = document.CodeMissingKey
+	CodeWrongType          = document.CodeWrongType
+	CodeInvalidValue       = document.CodeInvalidValue
+	CodeOutOfRange         = document.CodeOutOfRange
+	CodeNotSupportedYet    = document.CodeNotSupportedYet
+	CodeNoPhases           = document.CodeNoPhases
+	CodeDuplicatePhase     = document.CodeDuplicatePhase
+	CodeInvalidName        = document.CodeInvalidName
+	CodePhaseKind          = document.CodePhaseKind
+	CodeMisplacedField     = document.CodeMisplacedField
+	CodeOlderForm          = document.CodeOlderForm
+	CodeUnavailableTool    = document.CodeUnavailableTool
+	CodeUnknownFile        = document.CodeUnknownFile
+	CodeNoEffect           = document.CodeNoEffect
+	CodeUnknownPhase       = document.CodeUnknownPhase
+	CodeUnknownValidator   = document.CodeUnknownValidator
+	CodeInvalidValidator   = document.CodeInvalidValidator
+	CodeUnknownTool        = document.CodeUnknownTool
+	CodeDuplicateTool      = document.CodeDuplicateTool
+	CodeShadowsBuiltin     = document.CodeShadowsBuiltin
+	CodeIncompleteTool     = document.CodeIncompleteTool
+	CodeToolFileOverridden = document.CodeToolFileOverridden
+	CodeInvalidJQ          = document.CodeInvalidJQ
+	CodeEmptyModel         = document.CodeEmptyModel
+	CodeInvalidSchema      = document.CodeInvalidSchema
+	CodeInvalidTemplate    = document.CodeInvalidTemplate
+	CodeConflicting        = document.CodeConflicting
+	CodeUnreachablePhase   = document.CodeUnreachablePhase
+	CodeEndlessRoute       = document.CodeEndlessRoute
+	CodeUnknownVariable    = document.CodeUnknownVariable
+	CodeUnknownArgument    = document.CodeUnknownArgument
+	CodeMissingArgument    = document.CodeMissingArgument
+	CodeLaterPhase         = document.CodeLaterPhase
+	CodeUnknownCascade     = document.CodeUnknownCascade
+	CodeInvalidCascade     = document.CodeInvalidCascade
+	CodeDuplicateChild     = document.CodeDuplicateChild
+	CodeCycle              = document.CodeCycle
+	CodeRefusedTool        = document.CodeRefusedTool
 )
-
-// Diagnostic is one thing that is wrong with a file, and where.
-type Diagnostic struct {
-	Severity Severity `json:"severity"`
-	Code     Code     `json:"code"`
-	File     string   `json:"file"`
-	Line     int      `json:"line"`    // from 1
-	Col      int      `json:"col"`     // from 1, in characters
-	EndCol   int      `json:"end_col"` // the first column after what is meant, on the same line
-	Message  string   `json:"message"`
-	Hint     string   `json:"hint,omitempty"` // the next thing to try
-
-	// Source is the line or, of a long one, the part around Col. SourceCol is its first column.
-	Source    string `json:"source"`
-	SourceCol int    `json:"source_col"`
-}
-
-func (d Diagnostic) String() string {
-	return fmt.Sprintf("%s:%d:%d: %s: %s [%s]", d.File, d.Line, d.Col, d.Severity, d.Message, d.Code)
-}
-
-// Diagnostics is everything found in a cascade and its tool files, in the order of the files.
-type Diagnostics []Diagnostic
-
-// Count returns how many errors and warnings there are.
-func (ds Diagnostics) Count() (errors, warnings int) {
-	for _, d := range ds {
-		if d.Severity == SeverityError {
-			errors++
-		}
-	}
-	return errors, len(ds) - errors
-}
-
-// sorted orders diagnostics by place, without repetitions: rules and YAML aliases share values.
-func (ds Diagnostics) sorted() Diagnostics {
-	out := slices.Clone(ds)
-	slices.SortStableFunc(out, func(a, b Diagnostic) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col),
-			cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
-	})
-	return slices.CompactFunc(out, func(a, b Diagnostic) bool {
-		return a.File == b.File && a.Line == b.Line && a.Col == b.Col && a.Message == b.Message
-	})
-}
-
-// InvalidError says that a file holds no sound cascade. It has the warnings, too.
-type InvalidError struct {
-	File        string
-	Diagnostics Diagnostics
-}
-
-func (e *InvalidError) Error() string {
-	i := slices.IndexFunc(e.Diagnostics, func(d Diagnostic) bool { return d.Severity == SeverityError })
-	if i < 0 {
-		return ""
-	}
-	first := e.Diagnostics[i].String()
-	if n, _ := e.Diagnostics.Count(); n > 1 {
-		return fmt.Sprintf("%s (and %s)", first, quantity.Of(n-1, "more error"))
-	}
-	return first
-}
-
-func quoteList(names []string) string {
-	quoted := make([]string, len(names))
-	for i, n := range names {
-		quoted[i] = fmt.Sprintf("%q", n)
-	}
-	return strings.Join(quoted, ", ")
-}

@@ -36,14 +36,14 @@ var fileInputName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // checkFileInputs checks the inputs that are files, and that no tool or member of an input is one.
 func (c *schemas) checkFileInputs(at place, isInput bool) {
-	list := at.key("properties").node()
+	list := at.Key("properties").Node()
 	if list == nil || list.Kind != source.Object {
 		return
 	}
 	for _, m := range list.Members {
-		here := at.keys("properties", m.Key)
-		format := here.key("format")
-		if n := format.node(); n != nil && n.Kind == source.String && filetype.Kind(n.Text).IsKnown() {
+		here := at.Keys("properties", m.Key)
+		format := here.Key("format")
+		if n := format.Node(); n != nil && n.Kind == source.String && filetype.Kind(n.Text).IsKnown() {
 			c.checkFileInput(here, m.Key, n.Text, isInput)
 		}
 		c.checkFileInputs(here, false)
@@ -51,14 +51,14 @@ func (c *schemas) checkFileInputs(at place, isInput bool) {
 }
 
 func (c *schemas) checkFileInput(at place, name, format string, isInput bool) {
-	t := at.key("type").node()
+	t := at.Key("type").Node()
 	switch {
 	case !isInput:
-		at.key("format").warn(CodeNoEffect, fmt.Sprintf("the format %q makes only an input itself a file, not a member of one", format), "declare it among the properties of inputs_schema")
+		at.Key("format").Warn(CodeNoEffect, fmt.Sprintf("the format %q makes only an input itself a file, not a member of one", format), "declare it among the properties of inputs_schema")
 	case t == nil || t.Kind != source.String || t.Text != "string":
-		at.error(CodeInvalidSchema, fmt.Sprintf("the input %q is a file, which templates see as a text: its type is \"string\"", name),
+		at.Error(CodeInvalidSchema, fmt.Sprintf("the input %q is a file, which templates see as a text: its type is \"string\"", name),
 			fmt.Sprintf(`write {"type": "string", "format": %q}`, format))
 	case !fileInputName.MatchString(name):
-		at.error(CodeInvalidName, fmt.Sprintf("the input %q is a file, and its name has other characters than letters, digits, dashes and underscores, or more than 64", name), "choose another name")
+		at.Error(CodeInvalidName, fmt.Sprintf("the input %q is a file, and its name has other characters than letters, digits, dashes and underscores, or more than 64", name), "choose another name")
 	}
 }

@@ -83,3 +83,13 @@ func routesJSON(routes string) string {
 	}
 	return `{"cascade_id": "x", "phases": [` + strings.Join(phases, ",\n") + `]}`
 }
+
+// An element that has failed has an object in its place, whatever the others are.
+func TestOutputsOfACollectedList(t *testing.T) {
+	t.Parallel()
+	_, found, err := Parse("collected.yaml", []byte(`{cascade_id: c, phases: [
+		{name: each, instructions: "Take {{ item }}.", for_each: {items: [1, 2], on_error: collect}},
+		{name: end, instructions: "{{ outputs.each[0] }} {{ outputs.each[1].error | default('') }} {{ outputs.each[1].item }}"}]}`), testKnown())
+	require.NoError(t, err, show(found))
+	require.Empty(t, found)
+}

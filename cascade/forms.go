@@ -6,58 +6,58 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/windlass-run/windlass/cascade/document"
+	"github.com/windlass-run/windlass/cascade/wording"
 	"github.com/windlass-run/windlass/internal/source"
 )
 
 // checkForms reports values that the JSON Schema accepts but that do not decode, and marks them to
 // be left out: descriptions of inputs that are no strings, and time spans.
-func (d *document) checkForms() {
-	if d.title == titleSettings {
+func checkForms(d *document.Document, title string) {
+	if title == wording.Settings || d.Full() {
 		return // They have neither.
 	}
-	root := place{doc: d}
-	d.checkOwner(root)
-	for i := range items(root.key("tools")) {
-		d.checkOwner(root.key("tools").index(i))
+	root := d.Root()
+	checkOwner(root)
+	for i := range items(root.Key("tools")) {
+		checkOwner(root.Key("tools").Index(i))
 	}
-	for i := range items(root.key("phases")) {
-		for at := root.key("phases").index(i); at.node() != nil; at = at.key("on_error") {
-			d.checkOwner(at)
+	for i := range items(root.Key("phases")) {
+		for at := root.Key("phases").Index(i); at.Node() != nil; at = at.Key("on_error") {
+			checkOwner(at)
 		}
 	}
 }
 
 func items(at place) []*source.Node {
-	if n := at.node(); n != nil {
+	if n := at.Node(); n != nil {
 		return n.Items
 	}
 	return nil
 }
 
-func (d *document) checkOwner(at place) {
-	d.checkInputNames(at.key("inputs_schema"))
-	timeout := at.key("timeout")
-	n := timeout.node()
-	if n == nil || n.Kind != source.String || d.edits[timeout.pointer] != source.Keep {
+func checkOwner(at place) {
+	checkInputNames(at.Key("inputs_schema"))
+	timeout := at.Key("timeout")
+	n := timeout.Node()
+	if n == nil || n.Kind != source.String || !timeout.Sound() {
 		return
 	}
 	if v, err := time.ParseDuration(n.Text); err != nil || v <= 0 {
-		d.edits[timeout.pointer] = source.Nullify
-		timeout.error(CodeInvalidValue, strconv.Quote(n.Text)+" is no time span above zero", spanHint)
+		timeout.Spoil(source.Nullify)
+		timeout.Error(CodeInvalidValue, strconv.Quote(n.Text)+" is no time span above zero", wording.SpanHint)
 	}
 }
 
-const spanHint = `write seconds as a number, or a span as "90s", "5m" or "1h30m"`
-
-func (d *document) checkInputNames(at place) {
-	n := at.node()
-	if n == nil || n.Kind != source.Object || d.edits[at.pointer] != source.Keep || isSchemaNode(n) {
+func checkInputNames(at place) {
+	n := at.Node()
+	if n == nil || n.Kind != source.Object || !at.Sound() || isSchemaNode(n) {
 		return
 	}
 	for _, m := range n.Members {
 		if m.Value.Kind != source.String {
-			d.edits[at.key(m.Key).pointer] = source.Drop
-			at.key(m.Key).error(CodeWrongType, fmt.Sprintf("the input %q has no description: expected a string", m.Key),
+			at.Key(m.Key).Spoil(source.Drop)
+			at.Key(m.Key).Error(CodeWrongType, fmt.Sprintf("the input %q has no description: expected a string", m.Key),
 				`write {"name": "what it is"}, or a full JSON Schema with "type": "object"`)
 		}
 	}

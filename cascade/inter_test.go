@@ -57,11 +57,15 @@ func TestEffectiveInter(t *testing.T) {
 		"selection, field by field": {
 			`{"selection": {"strategy": "semantic", "max_tokens": 9, "recency_weight": 1, "similarity_threshold": 0.7}}`,
 			`{"mode": "auto", "selection": {"max_tokens": 7, "max_messages": 5, "keyword_weight": 0, "callout_weight": 0.5, "similarity_threshold": 0}}`,
-			func(in *Inter) { in.Selection = InterSelection{StrategySemantic, 7, 5, "", 1, 0, 0.5, 0} },
+			func(in *Inter) {
+				in.Selection = InterSelection{Strategy: StrategySemantic, MaxTokens: 7, MaxMessages: 5, RecencyWeight: 1, CalloutWeight: 0.5}
+			},
 		},
 		"anchors, field by field": {
 			`{"anchors": {"window": 1, "from_phases": ["a"]}}`, `{"mode": "auto", "anchors": {"window": 0, "include": ["output"]}}`,
-			func(in *Inter) { in.Anchors = InterAnchors{0, []string{"a"}, []AnchorInclude{AnchorOutput}} },
+			func(in *Inter) {
+				in.Anchors = InterAnchors{FromPhases: []string{"a"}, Include: []AnchorInclude{AnchorOutput}}
+			},
 		},
 		"a list replaces": {
 			`{"anchors": {"from_phases": ["a", "b"]}}`, `{"mode": "auto", "anchors": {"from_phases": ["prev", "c"]}}`,

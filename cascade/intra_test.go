@@ -47,15 +47,21 @@ func TestEffectiveIntra(t *testing.T) {
 		"a list replaces": {`{"exclude_tools": ["a"]}`, `{"exclude_tools": ["b"]}`, func(in *Intra) { in.ExcludeTools = []string{"b"} }},
 		"an empty list":   {`{"exclude_tools": ["a"]}`, `{"exclude_tools": []}`, func(in *Intra) { in.ExcludeTools = []string{} }},
 
-		"truncation by true": {"", `{"truncation": true}`, func(in *Intra) { in.Truncation = &IntraTruncation{5, 5000, 1000, 300} }},
+		"truncation by true": {"", `{"truncation": true}`, func(in *Intra) {
+			in.Truncation = &IntraTruncation{RecentResults: 5, RecentLimit: 5000, OlderLimit: 1000, InactiveLimit: 300}
+		}},
 		"truncation, field by field": {
 			`{"truncation": {"recent_results": 2, "older_limit": 700}}`, `{"truncation": {"older_limit": 600}}`,
-			func(in *Intra) { in.Truncation = &IntraTruncation{2, 5000, 600, 300} },
+			func(in *Intra) {
+				in.Truncation = &IntraTruncation{RecentResults: 2, RecentLimit: 5000, OlderLimit: 600, InactiveLimit: 300}
+			},
 		},
 		"truncation off in phase": {`{"truncation": {"recent_results": 2}}`, `{"truncation": false}`, func(*Intra) {}},
 		"truncation on in phase, with the cascade's values": {
 			`{"truncation": {"enabled": false, "recent_results": 2}}`, `{"truncation": true}`,
-			func(in *Intra) { in.Truncation = &IntraTruncation{2, 5000, 1000, 300} },
+			func(in *Intra) {
+				in.Truncation = &IntraTruncation{RecentResults: 2, RecentLimit: 5000, OlderLimit: 1000, InactiveLimit: 300}
+			},
 		},
 
 		"clearing by an empty block": {`{"clear_tool_uses": {}}`, "", func(in *Intra) {
@@ -74,7 +80,10 @@ func TestEffectiveIntra(t *testing.T) {
 			`{"guard": {"compact_percent": 88, "summarizer_model": "m", "recount": "probe", "removal_levels": [50]}}`,
 			`{"guard": {"target_percent": 60, "keep_recent_messages": 4, "removal_levels": [10, 100]}}`,
 			func(in *Intra) {
-				in.Guard = IntraGuard{true, 80, 88, 60, []int{10, 100}, 4, "m", RecountProbe}
+				in.Guard = IntraGuard{
+					Enabled: true, WarnPercent: 80, CompactPercent: 88, TargetPercent: 60, RemovalLevels: []int{10, 100},
+					KeepRecentMessages: 4, SummarizerModel: "m", Recount: RecountProbe,
+				}
 			},
 		},
 	} {
@@ -245,8 +254,11 @@ phases:
 	in := c.EffectiveIntra(&c.Phases[0])
 	require.True(t, in.Enabled)
 	require.Equal(t, 4, in.Window)
-	require.Equal(t, IntraGuard{true, 60, 90, 72, []int{10, 20, 50, 100}, 10, "", RecountTokenizer}, in.Guard)
-	require.Equal(t, &IntraTruncation{5, 5000, 1000, 300}, in.Truncation)
+	require.Equal(t, IntraGuard{
+		Enabled: true, WarnPercent: 60, CompactPercent: 90, TargetPercent: 72, RemovalLevels: []int{10, 20, 50, 100},
+		KeepRecentMessages: 10, Recount: RecountTokenizer,
+	}, in.Guard)
+	require.Equal(t, &IntraTruncation{RecentResults: 5, RecentLimit: 5000, OlderLimit: 1000, InactiveLimit: 300}, in.Truncation)
 	require.Equal(t, int64(5000), c.EffectiveTokenBudget(&c.Phases[0]).MaxTotal)
 }
 

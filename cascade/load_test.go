@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/cascade/document"
 	"github.com/windlass-run/windlass/internal/source"
 	"github.com/windlass-run/windlass/internal/template"
 )
@@ -27,7 +28,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // testKnown has some tools, and templates of which only one thing can be wrong.
 func testKnown() Known {
 	return Known{
-		Tools: []string{"read_file", "list_files", "write_file", "recall", "search_context"},
+		Tools: []string{"read_file", "list_files", "write_file", "recall", "search_context", "set_state", "get_state", "spawn_cascade"},
 		CheckTemplate: func(_ TemplateKind, text string) *TemplateProblem {
 			at := strings.Index(text, "{{ broken")
 			if at < 0 {
@@ -59,7 +60,38 @@ func testKnown() Known {
 			}
 			return ""
 		},
+		Resolve: testResolve,
 	}
+}
+
+// otherCascades are those that the cascades of tests reach.
+var otherCascades = map[string]string{
+	"child.json": `{"cascade_id": "child", "inputs_schema": {"topic": "what about"}, "phases": [{"name": "a", "instructions": "{{ input.topic }}"}]}`,
+	"closed": `{"cascade_id": "closed", "inputs_schema": {"type": "object", "required": ["id"], "additionalProperties": false,
+		"properties": {"id": {"type": "integer"}, "note": {"type": "string"}}}, "phases": [{"name": "a", "instructions": "x"}]}`,
+	"judge": `{"cascade_id": "judge", "inputs_schema": {"content": "what to judge"}, "phases": [{"name": "a", "instructions": "{{ input.content }}"}]}`,
+	"mute":  `{"cascade_id": "mute", "phases": [{"name": "a", "instructions": "x"}]}`,
+}
+
+func testResolve(ref string) (*Reached, *Problem) {
+	text := otherCascades[ref]
+	switch {
+	case ref == "child":
+		text = otherCascades["child.json"]
+	case ref == "broken":
+		return nil, &Problem{Message: "broken.json has 1 error", Hint: "mend it first", Found: Diagnostics{{
+			Severity: SeverityError, Code: CodeUnknownKey, File: "broken.json", Line: 1, Col: 2, EndCol: 5, SourceCol: 1, Message: "unknown key", Source: "{ x }",
+		}}}
+	case text == "":
+		return nil, &Problem{NotFound: true, Message: fmt.Sprintf("no cascade is called %q", ref), Hint: "the folders that were read: cascades/"}
+	}
+	known := testKnown()
+	known.Resolve = nil
+	c, _, err := Parse(ref, []byte(text), known)
+	if err != nil {
+		panic(err)
+	}
+	return &Reached{File: ref, Cascade: c}, nil
 }
 
 // testLookups reads templates as those of a text.
@@ -141,9 +173,14 @@ func TestDiagnostics(t *testing.T) {
 func TestEveryCodeHasAFile(t *testing.T) {
 	t.Parallel()
 	elsewhere := map[string]string{"too_large": "TestTooLarge", "tool_file_overridden": "TestToolFiles"}
-	file, err := parser.ParseFile(token.NewFileSet(), "diagnostic.go", nil, 0)
+	codes := codesHaveFiles(t, "document/diagnostic.go", elsewhere)
+	require.Greater(t, codes, 25)
+}
+
+func codesHaveFiles(t *testing.T, name string, elsewhere map[string]string) (codes int) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
 	require.NoError(t, err)
-	codes := 0
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
 		if !ok || fmt.Sprint(spec.Type) != "Code" {
@@ -159,7 +196,7 @@ func TestEveryCodeHasAFile(t *testing.T) {
 		}
 		return true
 	})
-	require.Greater(t, codes, 25)
+	return codes
 }
 
 // The JSON and YAML twins have the same ten mistakes in the same order.
@@ -197,8 +234,8 @@ func TestManyMistakesAreBounded(t *testing.T) {
 	data := `{"cascade_id": "x", "phases": [` + strings.Repeat(`{"a": 1},`, 5000) + `{}]}`
 	_, found, err := Parse("x.json", []byte(data), Known{})
 	require.Error(t, err)
-	require.Len(t, found, maxFound)
-	require.LessOrEqual(t, len([]rune(found[500].Source)), maxSource)
+	require.Len(t, found, document.MaxFound)
+	require.LessOrEqual(t, len([]rune(found[500].Source)), document.MaxSource)
 	require.Contains(t, found[500].Source[found[500].Col-found[500].SourceCol:], "{")
 }
 
@@ -210,7 +247,7 @@ func TestWarningsHideNoError(t *testing.T) {
 	require.Error(t, err)
 	errs, warnings := found.Count()
 	require.Equal(t, 1, errs)
-	require.Equal(t, maxWarned, warnings)
+	require.Equal(t, document.MaxWarned, warnings)
 }
 
 func TestLoadErrors(t *testing.T) {
@@ -300,7 +337,7 @@ func TestToolFiles(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s:%d:%d %s", d.File, d.Line, d.Col, d.Code))
 	}
 	require.Equal(t, []string{
-		broken + ":2:19 unknown_key", main + ":1:43 tool_file_overridden", again + ":1:13 shadows_builtin",
+		main + ":1:43 tool_file_overridden", broken + ":2:19 unknown_key", again + ":1:13 shadows_builtin",
 	}, got)
 }
 

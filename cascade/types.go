@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/windlass-run/windlass/cascade/settings"
 )
 
 // Cascade is a workflow as its file has it; those of [Load] are sound. It does not change.
@@ -22,7 +24,12 @@ type Cascade struct {
 	Budget       *Budget                    `json:"budget,omitempty"`
 	Validators   map[string]InlineValidator `json:"validators,omitempty"`
 	Tools        []Tool                     `json:"tools,omitempty"`
+	MaxParallel  int                        `json:"max_parallel,omitempty"` // of a graph: phases at a time, default 4
 	Phases       []Phase                    `json:"phases"`
+
+	// Reaches has the cascades that this one reaches by name, as the file writes the names. They are
+	// no part of its JSON.
+	Reaches map[string]*Reached `json:"-"`
 
 	needs []need // of templates, as far as the loader was told how to read them
 }
@@ -102,6 +109,12 @@ type Phase struct {
 	Handoffs []Handoff `json:"handoffs,omitempty"`
 	Callouts *Callouts `json:"callouts,omitempty"`
 	OnError  *OnError  `json:"on_error,omitempty"`
+
+	After         []string       `json:"after,omitempty"` // the phases that must have ended; with one, the cascade is a graph
+	ForEach       *ForEach       `json:"for_each,omitempty"`
+	SubCascades   []SubCascade   `json:"sub_cascades,omitempty"`
+	AsyncCascades []AsyncCascade `json:"async_cascades,omitempty"`
+	Wards         *Wards         `json:"wards,omitempty"`
 }
 
 // Deterministic reports whether the phase runs one tool without a model.
@@ -121,6 +134,9 @@ type Rules struct {
 	RetryInstructions string `json:"retry_instructions,omitempty"`
 	AllowEmpty        bool   `json:"allow_empty,omitempty"`
 	TurnPrompt        string `json:"turn_prompt,omitempty"`
+
+	OnExhausted  OnExhausted `json:"on_exhausted,omitempty"`  // default fail
+	RequireTools bool        `json:"require_tools,omitempty"` // a tool that cannot be offered is an error, not a warning
 }
 
 // Check says when loop_until is asked.
@@ -219,9 +235,9 @@ const (
 
 // The words that From understands beside phase names.
 const (
-	FromAll      = "all"
-	FromFirst    = "first"
-	FromPrevious = "previous" // alias: prev
+	FromAll      = settings.FromAll
+	FromFirst    = settings.FromFirst
+	FromPrevious = settings.FromPrevious // alias: prev
 )
 
 // Source is one entry of Context.From: in a file a name, or an object.
@@ -305,10 +321,16 @@ func (c *Cascade) Has(phase string) bool {
 	return c.any(func(p *Phase) bool { return p.Name == phase })
 }
 
-// FileOrder reports whether phases run in the order of the file: none has hand-offs or routing. In
-// any other cascade a phase without them ends the run.
+// EndsRun reports whether a target of hand-offs and routes is no phase but a word by which older files
+// end the run.
+func (c *Cascade) EndsRun(target string) bool {
+	return slices.Contains([]string{"end", "END", "_end"}, target) && !c.Has(target)
+}
+
+// FileOrder reports whether phases run in the order of the file: none has hand-offs, routing or
+// "after". In a cascade that is no graph either, a phase without them ends the run.
 func (c *Cascade) FileOrder() bool {
-	return !c.any(func(p *Phase) bool { return len(p.routes()) > 0 })
+	return !c.any(func(p *Phase) bool { return len(p.routes()) > 0 || len(p.After) > 0 })
 }
 
 // UsesCards reports whether a phase selects messages or offers its model a search of them.

@@ -22,12 +22,13 @@ const (
 	ValidatorMaxWords ValidatorKind = "max_words" // max_words:N
 	ValidatorCommand  ValidatorKind = "command"   // command:LINE, a template, exits with status 0
 	ValidatorTool     ValidatorKind = "tool"      // a declared tool, which answers {valid, reason}
+	ValidatorCascade  ValidatorKind = "cascade"   // another cascade, whose output is the verdict
 )
 
 // Validator is what the text of a loop_until means.
 type Validator struct {
 	Kind    ValidatorKind
-	Name    string         // inline, tool: the name
+	Name    string         // inline, tool, cascade: the name
 	Pattern *regexp.Regexp // regex
 	Words   int            // min_words, max_words
 	Command string         // command: the template of the command line
@@ -71,6 +72,9 @@ func (c *Cascade) ParseValidator(text string) (Validator, error) {
 	}
 	if slices.ContainsFunc(c.Tools, func(t Tool) bool { return t.ToolID == text }) {
 		return Validator{Kind: ValidatorTool, Name: text}, nil
+	}
+	if _, ok := c.Reaches[text]; ok {
+		return Validator{Kind: ValidatorCascade, Name: text}, nil
 	}
 	return Validator{}, &UnknownValidatorError{Name: text}
 }

@@ -9,6 +9,7 @@ replace github.com/windlass-run/windlass => ../
 require (
 	github.com/ClickHouse/clickhouse-go/v2 v2.50.0
 	github.com/creack/pty v1.1.24
+	github.com/stretchr/testify v1.12.1
 	github.com/windlass-run/windlass v0.0.0
 )
 
@@ -33,6 +34,7 @@ require (
 	github.com/tiktoken-go/tokenizer v0.10.0 // indirect
 	go.opentelemetry.io/otel v1.47.0 // indirect
 	go.opentelemetry.io/otel/trace v1.47.0 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/term v0.47.0 // indirect

@@ -52,6 +52,7 @@ type ModelFacts struct {
 
 	// MarkCache says that requests mark what the provider is to keep in its prefix cache.
 	MarkCache bool `json:"mark_cache,omitempty"`
+	NoImages  bool `json:"no_images,omitempty"` // it is known to take none
 	// Fallback lists the models that are asked when it cannot be reached, unless a cascade does.
 	Fallback []string `json:"fallback_models,omitempty"`
 }

@@ -41,7 +41,14 @@ type Verdict struct {
 	Reason    string `json:"reason"`
 	Valid     bool   `json:"valid"`
 	Validator string `json:"validator"`
+
+	Ward    string   `json:"ward,omitempty"`     // pre, turn or post; "": it is no ward's
+	Mode    string   `json:"mode,omitempty"`     // of the ward: blocking, retry or advisory
+	CostUSD *float64 `json:"cost_usd,omitempty"` // of the ward's model calls; nil: not known, or no ward
 }
+
+// Advises reports whether the verdict decides nothing: it is that of a ward whose mode is advisory.
+func (d *Verdict) Advises() bool { return d.Mode == "advisory" }
 
 // State is a value of the shared state that was set.
 type State struct {

@@ -65,7 +65,15 @@ func goldenPhases() []golden {
 			Output: map[string]any{"n": big},
 		}, `{"status":"completed","reason":"answered","attempts":1,"turns":2,"model_calls":3,"unknown_costs":4,"masked_results":5,"recalls":6,"rereads":7,`+
 			`"output":{"n":12345678901234567890.125}}`),
-		goldenOf("a/attempt1/verdict/fair", Verdict{Reason: "no", Valid: true, Validator: "fair"}, `{"reason":"no","valid":true,"validator":"fair"}`),
+		goldenOf("a/attempt1/turn1/ward2/verdict/fair", Verdict{Reason: "no", Valid: true, Validator: "fair", Ward: "post", Mode: "retry", CostUSD: ptr(0.5)},
+			`{"reason":"no","valid":true,"validator":"fair","ward":"post","mode":"retry","cost_usd":0.5}`),
+		goldenOf("a/child/x", ChildStart{
+			Session: "s", Name: "x", How: ChildSub, Cascade: "c", Hash: "0123456789abcdef", File: "x.json", Input: map[string]any{"n": big},
+			State: map[string]any{"k": big}, Detach: true,
+		}, `{"session":"s","name":"x","how":"sub","cascade":"c","hash":"0123456789abcdef","file":"x.json","input":{"n":12345678901234567890.125},`+
+			`"state":{"k":12345678901234567890.125},"detach":true}`),
+		goldenOf("a/child/x", ChildEnd{Session: "s", Status: StatusFailed, Reason: StopError, Output: big, State: map[string]any{"k": big}, Calls: 2, Unknown: 1, Known: 0.5},
+			`{"session":"s","status":"failed","reason":"error","output":12345678901234567890.125,"state":{"k":12345678901234567890.125},"model_calls":2,"unknown_costs":1,"known_usd":0.5}`),
 		goldenOf("a/attempt1/turn1/state/k", State{Key: "k", Value: map[string]any{"n": big}}, `{"key":"k","value":{"n":12345678901234567890.125}}`),
 		goldenOf("a/callout/output", CalloutMark{"Finding 1"}, `{"name":"Finding 1"}`),
 		goldenOf("a/attempt1/turn1/model", ModelCall{
@@ -117,12 +125,16 @@ func goldenValues() []golden {
 		}, `{"model_calls":1,"usage":{"in":2,"cached":3,"out":4,"reasoning":5,"estimated":true},"cost_usd":0.5,"unknown_costs":6,"scripted":true,"limited_usd":true}`),
 		goldenOf("run/facts/openai%2Fgpt", ModelFacts{
 			Name: "gpt", Window: 1, Assumed: true, MaxOutput: 2, Price: &Price{Input: 1, Cached: 0.1, As: "m"}, NativeTools: ptr(true),
-			Tariff: &Tariff{Input: 1, Cached: 0.1, Output: 4, Over: 200, Long: &Tariff{2, 0.2, 8, 300, &Tariff{}}}, Fallback: []string{"m"}, MarkCache: true,
+			Tariff: &Tariff{Input: 1, Cached: 0.1, Output: 4, Over: 200, Long: &Tariff{2, 0.2, 8, 300, &Tariff{}}}, Fallback: []string{"m"}, MarkCache: true, NoImages: true,
 		}, `{"name":"gpt","window":1,"assumed":true,"max_output":2,"price":{"input":1,"cached":0.1,"as":"m"},"tariff":{"input":1,"cached":0.1,"output":4,"over":200,`+
-			`"long":{"input":2,"cached":0.2,"output":8,"over":300,"long":{"input":0,"cached":0,"output":0}}},"native_tools":true,"mark_cache":true,"fallback_models":["m"]}`),
+			`"long":{"input":2,"cached":0.2,"output":8,"over":300,"long":{"input":0,"cached":0,"output":0}}},"native_tools":true,"mark_cache":true,"no_images":true,"fallback_models":["m"]}`),
 		goldenOf("a/attempt1/turn2/tool1/meaning", Similarity{Embedder: "e", Messages: map[Hash]float64{"h": 0.5}, Problem: "p"},
 			`{"embedder":"e","similarity":{"h":0.5},"problem":"p"}`),
 		goldenOf("a/attempt1/turn2/idle", Idle{303}, `{"idle_seconds":303}`),
+		goldenOf("a/item3/stopped", Stopped{2}, `{"item":2}`),
+		goldenOf("a/attempt1/turn1/tool1/cascade", FoundCascade{
+			Name: "x", File: "x.json", Hash: "0123456789abcdef", Cascade: json.RawMessage(`{"cascade_id":"x"}`), Library: json.RawMessage(`{}`), Problem: "p",
+		}, `{"name":"x","file":"x.json","hash":"0123456789abcdef","cascade":{"cascade_id":"x"},"library":{},"problem":"p"}`),
 	}
 }
 
@@ -206,10 +218,11 @@ func TestEveryKindOfEntryHasAPayload(t *testing.T) {
 	for _, n := range []NodeType{
 		NodeRunStart, NodeRunEnd, NodePhaseStart, NodePhaseEnd, NodeMessage, NodeSelection, NodeModelCall, NodeToolCall, NodeToolStart, NodeVerdict,
 		NodeRoute, NodeState, NodeCallout, NodeValue, NodeBranchStart, NodeBranchEnd, NodeResume, NodeHandoff, NodeWarning, NodeGuard, NodeInter, NodeMenu,
+		NodeChildStart, NodeChildEnd,
 	} {
 		require.True(t, nodes[n], "%s has no payload", n)
 	}
-	require.Len(t, nodes, 22)
+	require.Len(t, nodes, 24)
 }
 
 func TestAnEntryIsReadAsItsKindOnly(t *testing.T) {

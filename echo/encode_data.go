@@ -99,6 +99,9 @@ func (m ModelCall) append(w *writer) {
 }
 
 func (v Verdict) append(w *writer) {
+	if w.refused = w.refused || v.Ward != "" || v.Mode != "" || v.CostUSD != nil; w.refused {
+		return
+	}
 	w.open()
 	w.str("reason", v.Reason)
 	w.bool("valid", v.Valid)

@@ -141,7 +141,7 @@ var turnPayloads = []Payload{
 // rarePayloads are written a few times in a run, or in a phase, at most.
 var rarePayloads = map[string]bool{
 	"RunStart": true, "RunEnd": true, "Resume": true, "Route": true, "PhaseStart": true, "PhaseEnd": true, "Handoff": true, "ModelFacts": true,
-	"InterSelection": true, "Findings": true, "Menu": true, "Similarity": true,
+	"InterSelection": true, "Findings": true, "Menu": true, "Similarity": true, "ChildStart": true, "ChildEnd": true, "Stopped": true, "FoundCascade": true,
 }
 
 func TestRandomPayloadsAreEncodedAsJSON(t *testing.T) {

@@ -33,6 +33,8 @@ const (
 	NodeGuard       NodeType = "context_guard"     // Guard
 	NodeInter       NodeType = "context_inter"     // InterSelection; effect, unless a model chose
 	NodeMenu        NodeType = "context_menu"      // Menu
+	NodeChildStart  NodeType = "child_start"       // ChildStart; another cascade begins, as a session of its own
+	NodeChildEnd    NodeType = "child_end"         // ChildEnd; effect; cost and usage are the child's totals
 )
 
 // Usage counts tokens of one model call, as the provider reported them.

@@ -18,7 +18,8 @@ func TestEntriesSayWhatTheirKeysSay(t *testing.T) {
 		"a%7Eb%2Fc/attempt2":                    {Phase: "a~b/c", Attempt: 2},
 		"%/start":                               {},
 		"d/sounding3/item17/sounding2/attempt4": {Phase: "d", Attempt: 4, Sounding: 2},
-		"d/child/sounding9/attempt1/turn12":     {Phase: "d", Attempt: 1, Turn: 12},
+		"d/node3/attempt1/turn12":               {Phase: "d", Attempt: 1, Turn: 12},
+		"d/child/sounding9":                     {Phase: "d"},
 		"d/attempt1/turn2/state/turn8":          {Phase: "d", Attempt: 1, Turn: 2},
 	} {
 		e := Entry{Key: MustKey(key), Phase: "other", Attempt: 99, Turn: 99, Sounding: 99}

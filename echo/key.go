@@ -115,10 +115,18 @@ func MustKey(text string) Key {
 	return k
 }
 
-// VisitKey returns the key of the visit that k belongs to, or of its scope.
+// VisitKey returns the key of the visit that k belongs to, or of its scope. In a graph the visit is
+// that of a node, such as fetch/node2.
 func (k Key) VisitKey() Key {
-	head, _, _ := strings.Cut(k.text, "/")
-	return Key{head}
+	head, rest, _ := strings.Cut(k.text, "/")
+	if !strings.HasPrefix(rest, string(StepNode)) {
+		return Key{head}
+	}
+	part, _, _ := strings.Cut(rest, "/")
+	if word, number := cutNumber(part); word != string(StepNode) || number == "" {
+		return Key{head}
+	}
+	return Key{k.text[:len(head)+1+len(part)]}
 }
 
 // Place returns the place where something was done: k without what was done there.

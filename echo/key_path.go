@@ -37,13 +37,15 @@ const (
 	StepSounding StepKind = "sounding" // numbered: one of several tries
 	StepReforge  StepKind = "reforge"  // numbered: a step of refinement
 	StepItem     StepKind = "item"     // numbered: an element of a list
-	StepChild    StepKind = "child"    // named: another cascade
+	StepNode     StepKind = "node"     // numbered: a phase of a graph, by its place in the file
 )
 
 // The kinds of what is done at a place.
 const (
 	StepStart      StepKind = "start"
 	StepEnd        StepKind = "end"
+	StepBegin      StepKind = "begin"  // of a phase that runs in a branch, whose start is the branch's
+	StepFinish     StepKind = "finish" // of a phase, or of its part, in a branch
 	StepResume     StepKind = "resume"
 	StepRoute      StepKind = "route"
 	StepRouting    StepKind = "routing"
@@ -71,8 +73,15 @@ const (
 	StepIdle       StepKind = "idle"
 	StepFigures    StepKind = "figures" // of an endpoint
 	StepWarning    StepKind = "warning"
-	StepCall       StepKind = "call"  // a background model call
-	StepEmbed      StepKind = "embed" // a background request for embeddings
+	StepCall       StepKind = "call"      // a background model call
+	StepEmbed      StepKind = "embed"     // a background request for embeddings
+	StepChild      StepKind = "child"     // named: another cascade, as a session of its own
+	StepCascade    StepKind = "cascade"   // a cascade that a model has named
+	StepAsync      StepKind = "async"     // named: one that runs beside the phase; its end is below run
+	StepWard       StepKind = "ward"      // numbered: a validator around the phase, a branch
+	StepStopped    StepKind = "stopped"   // an element of a list did not begin, as another had failed
+	StepList       StepKind = "list"      // the elements of a list
+	StepCollected  StepKind = "collected" // the message with the outputs of all elements
 
 	// Messages that the engine adds to a history.
 	StepSystem  StepKind = "system"
@@ -87,7 +96,7 @@ const (
 // isNamed reports whether a name follows the kind.
 func (k StepKind) isNamed() bool {
 	switch k { //nolint:exhaustive // the others have none
-	case StepChild, StepFacts, StepInput, StepState, StepCallout, StepTemplate, StepValidate, StepVerdict:
+	case StepChild, StepAsync, StepFacts, StepInput, StepState, StepCallout, StepTemplate, StepValidate, StepVerdict:
 		return true
 	}
 	return false
@@ -95,7 +104,7 @@ func (k StepKind) isNamed() bool {
 
 // isBranch reports whether the kind is that of a branch below a visit.
 func (k StepKind) isBranch() bool {
-	return k == StepSounding || k == StepReforge || k == StepItem || k == StepChild
+	return k == StepSounding || k == StepReforge || k == StepItem || k == StepNode
 }
 
 // The words for attempt and turn.
@@ -155,6 +164,23 @@ func (p *Path) Last() Step {
 	return Step{}
 }
 
+// Node returns the number of the phase in a graph that the path is of, 0 in a cascade without one.
+func (p *Path) Node() int {
+	if len(p.Branches) > 0 && p.Branches[0].Kind == StepNode {
+		return p.Branches[0].Number
+	}
+	return 0
+}
+
+// Parts returns the branches below the visit, the outermost first: a visit is cut into them, such as
+// the elements of a list.
+func (p *Path) Parts() []Step {
+	if p.Node() > 0 {
+		return p.Branches[1:]
+	}
+	return p.Branches
+}
+
 // InTurn returns the step of what belongs to a turn itself, such as tool2; else the zero Step.
 func (p *Path) InTurn() Step {
 	if p.Turn == 0 || len(p.Effect) != 1 {
@@ -164,7 +190,7 @@ func (p *Path) InTurn() Step {
 }
 
 // Branch returns the branch of k: entries are ordered in a branch, not among branches. The trunk is
-// the zero Key, above those of visits and of each numbered tool call of a turn.
+// the zero Key, above those of visits and of each numbered tool call or ward.
 func (k Key) Branch() Key {
 	p := k.Path()
 	return p.Branch()
@@ -173,7 +199,7 @@ func (k Key) Branch() Key {
 // Branch is [Key.Branch] of the path's key.
 func (p *Path) Branch() Key {
 	b := *p
-	if e := p.Effect; len(e) > 0 && e[0].Kind == StepTool && e[0].Number > 0 {
+	if e := p.Effect; len(e) > 0 && (e[0].Kind == StepTool || e[0].Kind == StepWard) && e[0].Number > 0 {
 		b.Effect = e[:1]
 		return b.Key()
 	}

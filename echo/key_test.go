@@ -28,8 +28,8 @@ func TestKeysPrintAndParse(t *testing.T) {
 		},
 		{turn.Named(StepState, ""), "draft~2/attempt1/turn3/state/%", Path{Phase: "draft", Visit: 2, Attempt: 1, Turn: 3, Effect: []Step{{Kind: StepState}}}},
 		{
-			PhaseKey("draft", 1).Numbered(StepItem, 17).Numbered(StepSounding, 2).Named(StepChild, "x").Attempt(4), "draft/item17/sounding2/child/x/attempt4",
-			Path{Phase: "draft", Visit: 1, Branches: []Step{{Kind: StepItem, Number: 17}, {Kind: StepSounding, Number: 2}, {Kind: StepChild, Name: "x"}}, Attempt: 4},
+			PhaseKey("draft", 1).Numbered(StepItem, 17).Numbered(StepSounding, 2).Numbered(StepNode, 3).Attempt(4), "draft/item17/sounding2/node3/attempt4",
+			Path{Phase: "draft", Visit: 1, Branches: []Step{{Kind: StepItem, Number: 17}, {Kind: StepSounding, Number: 2}, {Kind: StepNode, Number: 3}}, Attempt: 4},
 		},
 	} {
 		require.Equal(t, tc.want, tc.key.String())
@@ -84,22 +84,53 @@ func TestKeysInJSON(t *testing.T) {
 func TestPurposeOfKeys(t *testing.T) {
 	t.Parallel()
 	for key, want := range map[string]Purpose{
-		"read/attempt1/turn7/model":              "",
-		"read/attempt1/turn7/model2":             "",
-		"read/attempt1/turn7/compact1/model":     PurposeSummary,
-		"read~2/attempt2/turn17/recount12/model": PurposeRecount,
-		"read/select/model":                      PurposeSelect,
-		"compact1/attempt1/turn1/model":          "",
-		"p/attempt1/turn1/validate/x/model":      PurposeValidator,
-		"cards/call12":                           PurposeCards,
-		"cards/embed1":                           PurposeEmbed,
-		"cards~1/attempt1/turn1/model":           "",
-		"run":                                    "",
+		"read/attempt1/turn7/model":               "",
+		"read/attempt1/turn7/model2":              "",
+		"read/attempt1/turn7/compact1/model":      PurposeSummary,
+		"read~2/attempt2/turn17/recount12/model":  PurposeRecount,
+		"read/select/model":                       PurposeSelect,
+		"compact1/attempt1/turn1/model":           "",
+		"p/attempt1/turn1/validate/x/model":       PurposeValidator,
+		"p/attempt1/turn1/ward2/validate/x/model": PurposeValidator,
+		"p/ward1/clock":                           "",
+		"cards/call12":                            PurposeCards,
+		"cards/embed1":                            PurposeEmbed,
+		"cards~1/attempt1/turn1/model":            "",
+		"run":                                     "",
 	} {
 		require.Equal(t, want, MustKey(key).Purpose(), key)
 	}
 	require.Equal(t, "a/b", MustKey("p/attempt1/turn1/validate/a%2Fb/model2").Validator())
 	require.Empty(t, MustKey("p/attempt1/turn1/model").Validator())
+}
+
+// The visit of a graph is that of a node, and what is below it is a part of the visit.
+func TestVisitsOfGraphs(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]struct {
+		visit string
+		node  int
+		parts []Step
+	}{
+		"fetch/node2/start": {"fetch/node2", 2, []Step{}},
+		"fetch/node2":       {"fetch/node2", 2, []Step{}},
+		"fetch/node12/item3/attempt1/turn1/model":  {"fetch/node12", 12, []Step{{Kind: StepItem, Number: 3}}},
+		"fetch/item3/finish":                       {"fetch", 0, []Step{{Kind: StepItem, Number: 3}}},
+		"node2/attempt1/turn1/model":               {"node2", 0, nil},
+		"node2/node1/attempt1/turn1/tool1":         {"node2/node1", 1, []Step{}},
+		"fetch/item3/node2/attempt1/turn1/context": {"fetch", 0, []Step{{Kind: StepItem, Number: 3}, {Kind: StepNode, Number: 2}}},
+		"fetch/state/node2":                        {"fetch", 0, nil},
+		"run/node":                                 {"run", 0, nil},
+	} {
+		k := Key{text}
+		require.Equal(t, want.visit, k.VisitKey().String(), text)
+		if text == "run/node" { // no key, and no reason to panic
+			continue
+		}
+		p := MustKey(text).Path()
+		require.Equal(t, want.node, p.Node(), text)
+		require.Equal(t, want.parts, p.Parts(), text)
+	}
 }
 
 func TestRelationsOfKeys(t *testing.T) {
@@ -127,7 +158,7 @@ func TestSelects(t *testing.T) {
 		"p/attempt1/turn1/context", "p/attempt1/turn1/model", "p/attempt1/turn1/context2", "p/attempt1/turn1/model2", "p/attempt1/turn11/model",
 		"p/attempt1/turn1/state/context", "p/attempt1/turn1/state/model", "p/attempt1/context", "p/attempt1/model", "p/context", "p/model",
 		"p/attempt1/turn1/state/turn1/context", "p/attempt1/turn1/state/turn1/model", "p/child/attempt1/context", "p/child/attempt1/model",
-		"p/child/attempt1/attempt1/turn1/context", "p/child/attempt1/attempt1/turn1/model", "p/validate/turn1/context", "p/validate/turn1/model",
+		"p/node1/attempt1/turn1/context", "p/node1/attempt1/turn1/model", "p/validate/turn1/context", "p/validate/turn1/model",
 		"p/attempt1/validate/turn1/context", "p/attempt1/validate/turn1/model", "p/attempt1/turn1/compact1/context", "p/attempt1/turn1/compact1/model",
 		"attempt1/attempt1/turn1/context", "attempt1/attempt1/turn1/model", "turn1/context", "turn1/model", "run", "run/context", "run/model",
 		"p/item2/sounding1/attempt3/turn4/context", "p/item2/sounding1/attempt3/turn4/model", "p~2/attempt1/turn1/context",
@@ -171,7 +202,7 @@ func TestBranchesOfKeys(t *testing.T) {
 
 // FuzzParseKey: what is read prints as it was, and has the parts that it was made of.
 func FuzzParseKey(f *testing.F) {
-	for _, s := range []string{"run/start", "draft~2/attempt1/turn3/tool2", "a%2Fb/item3/child/x%25/attempt1/validate/%/model2", "run~1/start", "cards/warning", "a/state/\xff"} {
+	for _, s := range []string{"run/start", "draft~2/attempt1/turn3/tool2", "a%2Fb/item3/node2/attempt1/validate/%/model2", "a/child/x%25", "a/attempt1/turn2/ward3/validate/x/child/y", "run~1/start", "cards/warning", "a/state/\xff"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -211,7 +242,7 @@ func TestHasBranches(t *testing.T) {
 	for text, want := range map[string]bool{
 		"": false, "run": false, "run/start": false, "draft": false, "draft~2/start": false, "draft/attempt1/turn2/tool1": false,
 		"draft/state/item1": false, "item": false, "item/attempt1": false, "draft/item1": true, "draft~2/sounding2/start": true,
-		"draft/child/x": true, "draft/child/x/attempt1": true, "draft/reforge1/attempt1/turn1/model": true,
+		"draft/node3": true, "draft/node3/attempt1": true, "draft/child/x": false, "draft/reforge1/attempt1/turn1/model": true,
 	} {
 		k := Key{}
 		if text != "" {

@@ -21,10 +21,12 @@ var purposes = map[StepKind]Purpose{
 // Purpose returns what a model call was made for; "" for the next answer of a conversation.
 func (k Key) Purpose() Purpose {
 	p := k.Path()
-	if len(p.Effect) == 0 {
-		return ""
+	for _, s := range p.Effect {
+		if s.Kind != StepWard { // at whose place something is done
+			return purposes[s.Kind]
+		}
 	}
-	return purposes[p.Effect[0].Kind]
+	return ""
 }
 
 // Validator returns the validator that something was done for; "" when it was done for none.

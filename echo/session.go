@@ -2,6 +2,7 @@ package echo
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 )
 
@@ -63,7 +64,27 @@ type Session struct {
 	Phases   []*PhaseRecord
 	State    map[string]any
 	Callouts []Callout
+	Changed  []string // names of the state that were set since the fork, in order, each once
+
+	copied int // callouts that it had when it was forked
 }
+
+// Fork returns a session that begins as this one is. What enters it does not enter this one. The
+// records of earlier visits are shared, and only read.
+func (s *Session) Fork() *Session {
+	return &Session{
+		ID: s.ID, Phases: slices.Clip(s.Phases), State: maps.Clone(s.State), Callouts: slices.Clip(s.Callouts), copied: len(s.Callouts),
+	}
+}
+
+// Carry gives a session that begins a state that others have set.
+func (s *Session) Carry(state map[string]any) { maps.Copy(s.State, state) }
+
+// Settled has what is set from now on be the own of a fork, and nothing before.
+func (s *Session) Settled() { s.Changed, s.copied = nil, len(s.Callouts) }
+
+// OwnCallouts returns those that were made since the fork.
+func (s *Session) OwnCallouts() []Callout { return s.Callouts[s.copied:] }
 
 // IsCallout reports whether the message with a hash was marked as important.
 func (s *Session) IsCallout(h Hash) bool {
@@ -76,8 +97,11 @@ func NewSession(id string) *Session {
 }
 
 // Begin records that a phase begins and returns its record.
-func (s *Session) Begin(name string) *PhaseRecord {
-	p := &PhaseRecord{Name: name, Visit: s.Visits(name) + 1}
+func (s *Session) Begin(name string) *PhaseRecord { return s.BeginVisit(name, s.Visits(name)+1) }
+
+// BeginVisit is [Session.Begin] for a visit whose number, from 1, is known.
+func (s *Session) BeginVisit(name string, visit int) *PhaseRecord {
+	p := &PhaseRecord{Name: name, Visit: visit}
 	s.Phases = append(s.Phases, p)
 	return p
 }
@@ -117,6 +141,9 @@ func (s *Session) Finished() []*PhaseRecord {
 // Set sets a value of the shared state, which the phase by did; nil is the engine itself.
 func (s *Session) Set(by *PhaseRecord, key string, value any) {
 	s.State[key] = value
+	if !slices.Contains(s.Changed, key) {
+		s.Changed = append(s.Changed, key)
+	}
 	if by != nil && !slices.Contains(by.StateKeys, key) {
 		by.StateKeys = append(by.StateKeys, key)
 	}

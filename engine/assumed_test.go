@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/views"
 )
 
 const twoTalks = `{"cascade_id":"c","phases":[{"name":"a","instructions":"Go."},{"name":"b","instructions":"Go on."}]}`
@@ -124,7 +125,7 @@ func TestAssumedWindowRefusesNothing(t *testing.T) {
 	t.Parallel()
 	for name, source := range map[string]string{
 		"a long task": `{"cascade_id":"c","phases":[{"name":"p","instructions":"` + strings.Repeat("word ", 200_000) + `"}]}`,
-		"strategy fail": `{"cascade_id":"c","token_budget":{"strategy":"fail"},"phases":[{"name":"p","instructions":"` +
+		"strategy fail": `{"cascade_id":"c","token_budget":{"max_total":1000000000,"strategy":"fail"},"phases":[{"name":"p","instructions":"` +
 			strings.Repeat("word ", 200_000) + `"}]}`,
 		"a long answer": `{"cascade_id":"c","phases":[{"name":"p","instructions":"Go.","max_output_tokens":300000}]}`,
 	} {
@@ -137,8 +138,8 @@ func TestAssumedWindowRefusesNothing(t *testing.T) {
 		})
 	}
 	facts := effect.ModelFacts{Window: 200_000, Assumed: true}
-	require.Equal(t, room{}, roomFor(facts, nil, 300_000))
-	r := roomFor(facts, &cascade.TokenBudget{MaxTotal: 400_000}, 0)
-	require.Equal(t, int64(300_000), r.limit, "a person who says max_total knows better")
-	require.False(t, r.assumed)
+	require.Equal(t, views.Room{}, views.RoomFor(facts, nil, 300_000))
+	r := views.RoomFor(facts, &cascade.TokenBudget{MaxTotal: 400_000}, 0)
+	require.Equal(t, int64(300_000), r.Limit, "a person who says max_total knows better")
+	require.False(t, r.Assumed)
 }

@@ -14,38 +14,59 @@ type answer struct {
 	reason echo.StopReason
 	passed bool   // loop_until has accepted it already
 	empty  string // why there is no text; "": there is some
+
+	content string // what validators see of it
+	refused string // the ward for which the attempt ends here; "": none
+}
+
+// answered reads an answer, and has the wards look at it. One without text that is asked for again is
+// none that they could look at.
+func (c *conversation) answered(ctx context.Context, resp *effect.ModelResponse) (answer, error) {
+	ans := answer{text: resp.Message.Text(), reason: echo.StopAnswered, empty: whyEmpty(resp)}
+	ans.content = c.contentOf(ans.text)
+	if len(resp.Message.ToolCalls()) == 0 && ans.empty != "" && c.checks.refusesEmpty() {
+		return ans, nil
+	}
+	var err error
+	if ans.refused, err = c.wards.answer(ctx, ans.content); ans.refused != "" {
+		c.corrects = false
+	}
+	return ans, err
 }
 
 // attempt takes turns until the model answers without calls, loop_until passes, or none are left. It
 // goes on after a turn whose answer was rejected.
-func (v *visit) attempt(ctx context.Context) (answer, error) {
-	limit := v.phase.MaxTurns()
-	for v.Turn++; ; v.Turn++ {
-		if v.Turn > 1 {
-			if err := v.noticeResume(ctx); err != nil {
+func (c *conversation) attempt(ctx context.Context) (answer, error) {
+	limit := c.Def.MaxTurns()
+	for c.Turn++; ; c.Turn++ {
+		if c.Turn > 1 {
+			if err := c.noticeResume(ctx); err != nil {
 				return answer{}, err
 			}
-			if err := v.promptTurn(); err != nil {
+			if err := c.promptTurn(); err != nil {
 				return answer{}, err
 			}
 		}
-		resp, err := v.takeTurn(ctx, false)
+		resp, err := c.takeTurn(ctx, false)
 		if err != nil {
 			return answer{}, err
 		}
 		called := len(resp.Message.ToolCalls()) > 0
-		ans := answer{text: resp.Message.Text(), reason: echo.StopAnswered, empty: whyEmpty(resp)}
-		if err := v.checkTurn(ctx, limit, called, &ans); err != nil {
+		ans, err := c.answered(ctx, resp)
+		if err != nil || ans.refused != "" {
+			return ans, err
+		}
+		if err := c.checkTurn(ctx, limit, called, &ans); err != nil {
 			return answer{}, err
 		}
-		last := v.Turn == limit
+		last := c.Turn == limit
 		switch {
 		case called && (ans.passed || last):
-			return v.finalAnswer(ctx, ans)
+			return c.finalAnswer(ctx, ans)
 		case ans.passed:
 			ans.reason = echo.StopLoopUntil
 			return ans, nil
-		case !called && (last || v.phase.Rules.TurnPrompt == ""):
+		case !called && (last || c.Def.Rules.TurnPrompt == ""):
 			return ans, nil
 		}
 	}
@@ -73,27 +94,27 @@ func whyEmpty(resp *effect.ModelResponse) string {
 }
 
 // promptTurn opens turn 2 and later, in a phase that prompts them.
-func (v *visit) promptTurn() error {
-	src := v.phase.Rules.TurnPrompt
-	if src == "" && !v.corrects {
+func (c *conversation) promptTurn() error {
+	src := c.Def.Rules.TurnPrompt
+	if src == "" && !c.corrects {
 		return nil
 	}
-	text, err := v.turnPrompt(src)
+	text, err := c.turnPrompt(src)
 	if err != nil {
 		return err
 	}
-	v.corrects = false
-	return v.say(echo.StepPrompt, echo.NewText(echo.RoleUser, echo.KindTurnPrompt, text))
+	c.corrects = false
+	return c.say(echo.StepPrompt, echo.NewText(echo.RoleUser, echo.KindTurnPrompt, text))
 }
 
 // turnPrompt writes the prompt of a turn, which says why an answer before it was rejected.
-func (v *visit) turnPrompt(src string) (string, error) {
+func (c *conversation) turnPrompt(src string) (string, error) {
 	if src == "" {
-		return v.templates.correction()
+		return c.templates.correction()
 	}
-	text, err := v.templates.text("turn_prompt", src)
-	if err == nil && v.corrects && !strings.Contains(src, "validation_error") {
-		text += "\n\nYour last answer was not accepted: " + v.templates.rejected
+	text, err := c.templates.text("turn_prompt", src)
+	if err == nil && c.corrects && !strings.Contains(src, "validation_error") {
+		text += "\n\nYour last answer was not accepted: " + c.templates.rejected
 	}
 	return text, err
 }
@@ -101,42 +122,43 @@ func (v *visit) turnPrompt(src string) (string, error) {
 // checkTurn asks loop_until whether a turn may end the attempt early. Text beside tool calls is no
 // answer: only validators that look at the world see it. An answer that ends the attempt is left
 // to judge, which asks what costs nothing first.
-func (v *visit) checkTurn(ctx context.Context, limit int, called bool, ans *answer) error {
-	name := v.phase.Rules.LoopUntil
-	ends := !called && (v.Turn == limit || v.phase.Rules.TurnPrompt == "")
-	if name == "" || limit < 2 || ends || called && !v.checks.looksAtWorld(name) || !v.rec.rules.checksEveryTurn(&v.phase.Rules) {
+func (c *conversation) checkTurn(ctx context.Context, limit int, called bool, ans *answer) error {
+	name := c.Def.Rules.LoopUntil
+	ends := !called && (c.Turn == limit || c.Def.Rules.TurnPrompt == "")
+	if name == "" || limit < 2 || ends || called && !c.checks.looksAtWorld(name) || !c.Rec.Rules.ChecksEveryTurn(&c.Def.Rules) {
 		return nil
 	}
-	vd, err := v.checks.validate(ctx, name, ans.text)
+	vd, err := c.checks.validate(ctx, name, ans.content)
 	if err != nil {
 		return err
 	}
 	ans.passed = vd.Valid
-	v.templates.rejected = vd.Reason
-	v.corrects = !called && !vd.Valid && v.rec.rules.correctsInAttempt(&v.phase.Rules, v.Turn)
+	c.templates.rejected = vd.Reason
+	c.corrects = !called && !vd.Valid && c.Rec.Rules.CorrectsInAttempt(&c.Def.Rules, c.Turn)
 	return nil
 }
 
 // finalAnswer asks for the answer, without tools, after a last turn that called tools.
-func (v *visit) finalAnswer(ctx context.Context, before answer) (answer, error) {
+func (c *conversation) finalAnswer(ctx context.Context, before answer) (answer, error) {
 	note := "No more tool calls are possible. Give your final answer now, in text."
 	if before.passed {
 		note = "The checks pass now. Give your final answer, in text, without calling tools."
 	}
-	v.Turn++
-	if err := v.noticeResume(ctx); err != nil {
+	c.Turn++
+	if err := c.noticeResume(ctx); err != nil {
 		return answer{}, err
 	}
-	if err := v.say(echo.StepNotice, echo.NewText(echo.RoleUser, echo.KindNotice, note)); err != nil {
+	if err := c.say(echo.StepNotice, echo.NewText(echo.RoleUser, echo.KindNotice, note)); err != nil {
 		return answer{}, err
 	}
-	resp, err := v.takeTurn(ctx, true)
+	resp, err := c.takeTurn(ctx, true)
 	if err != nil {
 		return answer{}, err
 	}
-	ans := answer{text: resp.Message.Text(), reason: echo.StopMaxTurns, empty: whyEmpty(resp)}
+	ans, err := c.answered(ctx, resp)
+	ans.reason = echo.StopMaxTurns
 	if before.passed {
 		ans.passed, ans.reason = true, echo.StopLoopUntil
 	}
-	return ans, nil
+	return ans, err
 }

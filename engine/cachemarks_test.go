@@ -7,6 +7,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/views"
 )
 
 func (f *fakeModel) marks() (marks [][]int) {
@@ -58,7 +59,7 @@ func TestCacheMarksFollowTheView(t *testing.T) {
 			require.LessOrEqual(t, len(r.CacheMarks), 4)
 			require.Equal(t, len(r.Messages)-1, r.CacheMarks[len(r.CacheMarks)-1])
 			if i > 0 {
-				require.Contains(t, r.CacheMarks, sharedPrefix(b.model.requests[i-1].Messages, r.Messages)-1)
+				require.Contains(t, r.CacheMarks, views.SharedPrefix(b.model.requests[i-1].Messages, r.Messages)-1)
 			}
 		}
 	}

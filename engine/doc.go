@@ -9,24 +9,27 @@
 //
 //   - runner.go: what a caller gives and gets: [Runner], [Spec], [Result].
 //   - run.go: a run visits one phase after the other; route.go says which one follows.
-//   - phase.go: a visit to a phase makes attempts until an answer passes; toolphase.go is one
-//     without a model.
+//   - phase.go: a visit to a phase; toolphase.go is one without a model.
+//   - conversation.go: attempts until an answer passes.
 //   - attempt.go: an attempt takes turns until the model answers, loop_until passes, or the turns
 //     are used up.
 //   - turn.go: a turn is one model call, and the tool calls of its answer.
 //
-// The parts of a visit share the place where it is (record.go):
+// Parts of a run run in parallel, each in a branch (branch.go) with its own view of what the run has come
+// to: graph.go runs phases in the order that their "after" makes, each.go a phase for each element of a list,
+// wards.go the validators around a phase. children.go begins other cascades, which are sessions of their own.
 //
+// The parts of a visit share the place where it is:
+//
+//   - package core: the recorder, through which all of them record and which also answers a replay; the place;
+//     model calls within the budget; the rules of recorded runs.
+//   - package views: what each call is sent. Package toolset: what a phase can call.
 //   - opening.go: system message, context of earlier phases, task.
-//   - views.go, guard.go, settings.go: what each call is sent, what is done when it does
-//     not fit, and what is known of models.
-//   - calls.go: model calls within the budget.
-//   - toolset.go, toolcall.go, owntools.go: the tools of a phase and their calls.
-//   - validators.go: output_schema and loop_until. templates.go: the templates of a phase. handoff.go:
-//     the report at its end.
+//   - toolcall.go, owntools.go: the calls of tools.
+//   - validators.go, verdicts.go: output_schema, and who is asked by loop_until.
+//   - templates.go: the templates of a phase. handoff.go: the report at its end.
 //
-// All of them record through the recorder (record.go, mask.go), which also answers a replay.
-// rules.go says what a change may do to recorded runs, resume.go what a resumed run sets aside.
+// resume.go says what a resumed run sets aside; public.go has the names of the parts that callers know.
 //
-// One goroutine owns a run and everything in it; only tool calls leave it, through the recorder.
+// One goroutine owns a run, and one each branch; only tool calls leave them, through the recorder.
 package engine

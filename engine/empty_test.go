@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
@@ -55,7 +56,7 @@ func TestEmptyAnswer(t *testing.T) {
 				require.Equal(t, "done", res.Output)
 				return
 			}
-			var empty *EmptyAnswerError
+			var empty *core.EmptyAnswerError
 			require.ErrorAs(t, err, &empty)
 			require.ErrorContains(t, err, "the answer is empty in 2 attempts: "+tc.wantErr)
 			require.Equal(t, echo.StatusFailed, res.Status)

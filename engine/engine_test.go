@@ -14,7 +14,9 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/budget"
+	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/toolset"
 )
 
 func TestOnePhase(t *testing.T) {
@@ -232,12 +234,11 @@ func TestInlineValidator(t *testing.T) {
 	require.Equal(t, 4, res.Calls, "a validator's calls are paid for and counted")
 	require.Contains(t, b.entries.keys(echo.NodeModelCall), "p/attempt1/turn1/validate/judge/model")
 
-	// A validator that gives no verdict is asked again as often as it may, then it counts as not
-	// passed.
+	// A validator that gives no verdict is asked again as often as it may, then its text is the reason.
 	b = setup(t, say("draft"), say("hm"), say("hm"))
 	_, err = b.run(`{"cascade_id":"c","validators":{"judge":{"instructions":"Judge","max_turns":2}},
 		"phases":[{"name":"p","instructions":"Go.","rules":{"loop_until":"judge"}}]}`, nil)
-	require.ErrorContains(t, err, "the validator judge did not give a verdict")
+	require.EqualError(t, err, "c/p (attempt 1, turn 1): no answer passed loop_until judge in 1 attempt: hm")
 	require.Contains(t, roles(b.model.requests[1])[1], "The answer to judge:\ndraft")
 	require.Contains(t, roles(b.model.requests[2])[3], "That is not a verdict")
 }
@@ -259,7 +260,7 @@ func TestToolAndCommandValidators(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "finished", res.Output)
 	require.Equal(t, echo.StopLoopUntil, res.Phases[0].Reason, "a command is asked after a turn of tool calls, too")
-	require.JSONEq(t, `{"content":"","original_input":{"f":"it's"}}`, stdin[0])
+	require.JSONEq(t, `{"content":"[Result of check]\ncheck:{}","has_images":false,"image_count":0,"original_input":{"f":"it's"}}`, stdin[0])
 	require.True(t, b.model.requests[1].NoToolCalls)
 	require.Contains(t, roles(b.model.requests[1])[4], "The checks pass now.")
 
@@ -268,7 +269,7 @@ func TestToolAndCommandValidators(t *testing.T) {
 		if string(req.Arguments) == `{"content":"a"}` {
 			return effect.ToolResult{Parts: echo.Text(`{"valid":false,"reason":"not a"}`)}, nil
 		}
-		return effect.ToolResult{Parts: echo.Text("fine")}, nil
+		return effect.ToolResult{Parts: echo.Text(`{"valid":true}`)}, nil
 	})
 	res, err = b.run(`{"cascade_id":"c","tools":[{"tool_id":"lint","type":"shell","command":"true"}],
 		"phases":[{"name":"p","instructions":"Go.","rules":{"loop_until":"lint","max_attempts":2}}]}`, nil)
@@ -304,7 +305,7 @@ func TestRouting(t *testing.T) {
 		{"name":"b","instructions":"B","handoffs":["a"]},
 		{"name":"d","instructions":"D"},
 		{"name":"e","instructions":"never"}]}`
-	b := setup(t, say("no choice"), say("back"), call(toolRouteTo, `{"target":"d","reason":"done"}`), say("off to d"), say("end"))
+	b := setup(t, say("no choice"), say("back"), call(toolset.ToolRouteTo, `{"target":"d","reason":"done"}`), say("off to d"), say("end"))
 	res, err := b.run(source, nil)
 	require.NoError(t, err)
 	require.Equal(t, "end", res.Output)
@@ -319,7 +320,7 @@ func TestRouting(t *testing.T) {
 	require.JSONEq(t, `{"from":"a","to":"d","reason":"route_to"}`, string(b.entries.of(echo.NodeRoute)[3].Data))
 	require.Len(t, b.model.requests[1].Tools, 0, "one hand-off without a description leaves no choice")
 
-	b = setup(t, call(toolRouteTo, `{"target":"nowhere"}`), say("x"), say("y"), say("z"))
+	b = setup(t, call(toolset.ToolRouteTo, `{"target":"nowhere"}`), say("x"), say("y"), say("z"))
 	_, err = b.run(source, nil)
 	require.Error(t, err)
 	require.Contains(t, strings.Join(roles(b.model.requests[1]), "\n"), "do not match its schema")
@@ -567,7 +568,7 @@ func TestInterruptedModelCall(t *testing.T) {
 func TestVerdictErrorHoldsAnExcerpt(t *testing.T) {
 	t.Parallel()
 	lines := strings.Repeat("y\n", 1000) + "[timed out]"
-	require.ErrorContains(t, &VerdictError{Check: "loop_until command:x", Attempts: 1, Reason: lines}, "[... 981 lines left out ...]")
+	require.ErrorContains(t, &core.VerdictError{Check: "loop_until command:x", Attempts: 1, Reason: lines}, "[... 981 lines left out ...]")
 }
 
 func TestCallouts(t *testing.T) {

@@ -7,7 +7,9 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo/dialect"
+	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/views"
 )
 
 func TestRoomFor(t *testing.T) {
@@ -32,12 +34,12 @@ func TestRoomFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tc.limit, roomFor(tc.facts, tc.budget, tc.maxOutput).limit)
+			require.Equal(t, tc.limit, views.RoomFor(tc.facts, tc.budget, tc.maxOutput).Limit)
 		})
 	}
-	require.NoError(t, roomFor(effect.ModelFacts{}, nil, 5).check("m"))
-	require.NoError(t, roomFor(effect.ModelFacts{Window: 100}, nil, 5).check("m"))
-	require.EqualError(t, roomFor(effect.ModelFacts{Window: 100}, nil, 100).check("m"),
+	require.NoError(t, views.RoomFor(effect.ModelFacts{}, nil, 5).Check("m"))
+	require.NoError(t, views.RoomFor(effect.ModelFacts{Window: 100}, nil, 5).Check("m"))
+	require.EqualError(t, views.RoomFor(effect.ModelFacts{Window: 100}, nil, 100).Check("m"),
 		"max_output_tokens keeps 100 tokens for the answer, and m takes only 100 in all: nothing is left to send; lower "+
 			"max_output_tokens, or set context_window of the model in windlass.json if it takes more")
 }
@@ -45,7 +47,7 @@ func TestRoomFor(t *testing.T) {
 func TestSettingsFor(t *testing.T) {
 	t.Parallel()
 	p := &cascade.Phase{Name: "p"}
-	s, _ := settingsFor(&Spec{Cascade: &cascade.Cascade{}}, Rules, p, effect.ModelFacts{Window: 1000, Exact: true}, dialect.Prompted)
+	s, _ := views.SettingsFor(views.Asked{Cascade: &cascade.Cascade{}}, core.Rules, p, effect.ModelFacts{Window: 1000, Exact: true}, dialect.Prompted)
 	require.False(t, s.Policy.Enabled)
 	require.Equal(t, []int64{750, 80}, []int64{s.Limit, int64(s.Policy.Guard.WarnPercent)})
 	require.True(t, s.Exact)
@@ -53,9 +55,9 @@ func TestSettingsFor(t *testing.T) {
 	require.Empty(t, s.Strategy)
 
 	c := &cascade.Cascade{TokenBudget: &cascade.TokenBudget{MaxTotal: 500, WarningThreshold: 0.58, Strategy: cascade.BudgetFail}}
-	s, r := settingsFor(&Spec{Cascade: c}, Rules, p, effect.ModelFacts{Window: 1000}, dialect.Native)
+	s, r := views.SettingsFor(views.Asked{Cascade: c}, core.Rules, p, effect.ModelFacts{Window: 1000}, dialect.Native)
 	require.Equal(t, int64(375), s.Limit)
 	require.Equal(t, 58, s.Policy.Guard.WarnPercent, "the threshold of the budget outranks the guard's")
 	require.Equal(t, cascade.BudgetFail, s.Strategy)
-	require.Equal(t, int64(125), r.reserve)
+	require.Equal(t, int64(125), r.Reserve)
 }

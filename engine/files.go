@@ -16,6 +16,10 @@ type File struct {
 	Bytes  int64  `json:"bytes"`  // its size
 	SHA256 string `json:"sha256"` // of its bytes, in hexadecimal
 
+	// Shown says that the task of every phase has the file, and that there is no input: it is an image
+	// that a validator is to see.
+	Shown bool `json:"shown,omitempty"`
+
 	// URL is the data: URL with its bytes; "" when the recording has them.
 	URL string `json:"-"`
 }
@@ -83,18 +87,18 @@ func (r *run) takeFiles() error {
 		m := f.message()
 		if e := r.rec.Peek(echo.NodeMessage, key); e != nil && e.Message != nil {
 			m = e.Message
-		} else if f.URL == "" && (r.spec.Log != nil || r.rec.replaying()) {
+		} else if f.URL == "" && (r.spec.Log != nil || r.rec.Replaying()) {
 			return fmt.Errorf("the session has no copy of the file of the input %q: it was stopped before the copy was recorded; start it again", f.Input)
 		}
-		if err := r.rec.message(key, m); err != nil {
+		if err := r.rec.Message(key, m); err != nil {
 			return err
 		}
 		if err := f.check(m); err != nil {
 			return err
 		}
 		marker, _ := r.spec.Input[f.Input].(string)
-		if p := attachedTo(m); p.URL != "" && marker != "" {
-			r.files = append(r.files, attachment{marker, p})
+		if p := attachedTo(m); p.URL != "" && (marker != "" || f.Shown) {
+			r.files = append(r.files, attachment{marker, p, f.Shown})
 		}
 	}
 	return nil
@@ -104,17 +108,17 @@ func (r *run) takeFiles() error {
 type attachment struct {
 	marker string
 	part   echo.Part
+	shown  bool // whatever the text of the task
 }
 
 // taskMessage is the message of a task, with the files whose markers its instructions or the input
 // below them have brought.
 func (o *opening) taskMessage(text string) *echo.Message {
 	parts := echo.Text(text)
-	if o.includesInput() || o.v.templates.uses(o.v.phase.Instructions, "input") {
-		for _, f := range o.v.run.files {
-			if strings.Contains(text, f.marker) {
-				parts = append(parts, f.part)
-			}
+	sent := o.includesInput() || o.v.templates.uses(o.v.Def.Instructions, "input")
+	for _, f := range o.v.run.files {
+		if f.shown || sent && strings.Contains(text, f.marker) {
+			parts = append(parts, f.part)
 		}
 	}
 	return echo.Seal(echo.Draft{Role: echo.RoleUser, Kind: echo.KindTask, Parts: parts})

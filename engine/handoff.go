@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/effect"
@@ -14,12 +15,14 @@ import (
 // lookLimit is how long reading the files may take, also after the run's context.
 const lookLimit = time.Second
 
-// ownRecord is the run's record as it folds it. Any goroutine may add entries; the mutex guards
-// new.
+// ownRecord is the run's record as it folds it. Any goroutine may add entries, and any branch may ask
+// for the fold: one at a time.
 type ownRecord struct {
-	mu   sync.Mutex
-	new  []*echo.Entry // that are not folded yet
-	fold *record.Fold  // owned by the run's goroutine
+	mu  sync.Mutex
+	new []*echo.Entry // that are not folded yet
+
+	folding sync.Mutex // guards fold
+	fold    *record.Fold
 }
 
 func (o *ownRecord) add(e *echo.Entry) {
@@ -28,7 +31,10 @@ func (o *ownRecord) add(e *echo.Entry) {
 	o.new = append(o.new, e)
 }
 
-func (o *ownRecord) now() *record.Fold {
+// with calls do with the fold of everything recorded so far.
+func (o *ownRecord) with(do func(*record.Fold)) {
+	o.folding.Lock()
+	defer o.folding.Unlock()
 	o.mu.Lock()
 	entries := o.new
 	o.new = nil
@@ -36,19 +42,25 @@ func (o *ownRecord) now() *record.Fold {
 	for _, e := range entries {
 		o.fold.Add(e)
 	}
-	return o.fold
+	do(o.fold)
+}
+
+// handoff returns how far the run has come, with entries that are about to be recorded.
+func (o *ownRecord) handoff(c *cascade.Cascade, files *echo.Workspace, more ...*echo.Entry) (h *echo.Handoff) {
+	o.with(func(f *record.Fold) { h = handoff.FromFold(f, c, files, more...) })
+	return h
 }
 
 // handOff records how far the run has come at the end of a visit, before the entry of that end: a
 // run that resumes sets both aside.
 func (v *visit) handOff(ctx context.Context, end *echo.Entry, err error) error {
-	key := v.at(echo.StepHandoff)
-	_, _, failed := effect.Reading[echo.Handoff](ctx, v.rec, key, v.Site, func() echo.Payload {
+	key := v.At(echo.StepHandoff)
+	_, _, failed := effect.Reading[echo.Handoff](ctx, v.Rec, key, v.Site, func() echo.Payload {
 		var files *echo.Workspace
 		if err != nil || v.tools.touched {
 			files = v.run.readFiles(ctx)
 		}
-		return *handoff.FromFold(v.run.own.now(), v.run.spec.Cascade, files, &echo.Entry{NodeType: echo.NodeHandoff, Key: key}, end)
+		return *v.run.own.handoff(v.run.spec.Cascade, files, &echo.Entry{NodeType: echo.NodeHandoff, Key: key}, end)
 	})
 	return failed
 }
@@ -71,23 +83,23 @@ const (
 
 // noticeResume tells a model that is no longer sent older messages how far the work has come, at
 // the first turn after the resumption. It is recorded, so a replay has the same.
-func (v *visit) noticeResume(ctx context.Context) error {
+func (c *conversation) noticeResume(ctx context.Context) error {
 	what := echo.StepResumed
-	if e := v.rec.Next(echo.NodeMessage, v.at(what)); e != nil {
-		v.enter(e.Message)
-		v.told = v.Turn
+	if e := c.Rec.Next(echo.NodeMessage, c.At(what)); e != nil {
+		c.enter(e.Message)
+		c.told = c.Turn
 		return nil
 	}
-	if !v.resumes || v.run.opened || v.rec.IsReplay() || v.rec.replaying() {
+	if !c.resumes || c.run.opened || c.Rec.IsReplay() || c.Rec.Replaying() {
 		return nil
 	}
-	v.run.opened = true
-	if v.views.carry.Summary == nil || v.told > 0 && v.told == v.Turn-1 {
+	c.run.opened = true
+	if c.views.Carry.Summary == nil || c.told > 0 && c.told == c.Turn-1 {
 		return nil
 	}
-	if err := v.rec.Resume(); err != nil { // what is set aside does not count from here on
+	if err := c.Rec.Resume(); err != nil { // what is set aside does not count from here on
 		return err
 	}
-	h := handoff.FromFold(v.run.own.now(), v.run.spec.Cascade, v.run.readFiles(ctx), &echo.Entry{NodeType: echo.NodeMessage, Key: v.at(what)})
-	return v.say(what, echo.NewText(echo.RoleUser, echo.KindNotice, resumedHead+h.Continuation+resumedTail))
+	h := c.run.own.handoff(c.run.spec.Cascade, c.run.readFiles(ctx), &echo.Entry{NodeType: echo.NodeMessage, Key: c.At(what)})
+	return c.say(what, echo.NewText(echo.RoleUser, echo.KindNotice, resumedHead+h.Continuation+resumedTail))
 }

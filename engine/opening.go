@@ -11,9 +11,11 @@ import (
 	"github.com/windlass-run/windlass/autocontext/selection"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/modeltext"
 	"github.com/windlass-run/windlass/engine/phasecontext"
+	"github.com/windlass-run/windlass/engine/verdict"
 )
 
 // opening writes what comes before the first turn of a phase with a model.
@@ -21,18 +23,22 @@ type opening struct {
 	v       *visit
 	inter   cascade.Inter
 	earlier *phasecontext.Earlier
+	task    *string // nil: it is not rendered yet
 }
 
 func newOpening(v *visit) *opening {
-	o := &opening{v: v, inter: v.run.spec.Off.Inter(v.run.spec.Cascade.EffectiveInter(v.phase))}
-	o.earlier = &phasecontext.Earlier{Messages: v.run.messages, Phase: v.record, HasTools: len(v.tools.set.specs) > 0, Rules: v.rec.rules.selects()}
-	if c := v.phase.Context; c != nil {
+	o := &opening{v: v, inter: v.run.spec.Off.Inter(v.run.spec.Cascade.EffectiveInter(v.Def))}
+	o.earlier = &phasecontext.Earlier{Messages: v.run.messages, Phase: v.Record, HasTools: len(v.tools.set.Specs) > 0, Rules: v.Rec.Rules.Selects()}
+	if c := v.Def.Context; c != nil {
 		o.earlier.Exclude = c.Exclude
 	}
 	return o
 }
 
 func (o *opening) write(ctx context.Context) error {
+	if err := o.guard(ctx); err != nil {
+		return err
+	}
 	system, err := o.systemText()
 	if err != nil {
 		return err
@@ -51,21 +57,34 @@ func (o *opening) write(ctx context.Context) error {
 		return err
 	}
 	message := o.taskMessage(task)
-	if err := o.selectContext(ctx, o.v.rec.kept(o.v.at(echo.StepTask), message, true).Text(), brought); err != nil {
+	if err := o.selectContext(ctx, o.v.Rec.Kept(o.v.At(echo.StepTask), message, true).Text(), brought); err != nil {
 		return err
 	}
 	return o.v.say(echo.StepTask, message)
 }
 
+// guard has the wards look at the task, before anything is paid.
+func (o *opening) guard(ctx context.Context) error {
+	if list, _ := o.v.wards.of(wardPre); len(list) == 0 {
+		return nil
+	}
+	task, err := o.taskText()
+	if err != nil {
+		return err
+	}
+	o.task = &task
+	return o.v.wards.input(ctx, "instructions", task, verdict.Images(o.taskMessage(task)))
+}
+
 // systemText tells the model of described tools, checks, and the form of the answer, if any.
 func (o *opening) systemText() (string, error) {
 	var parts []string
-	if o.v.record.Prompted && len(o.v.tools.set.specs) > 0 {
-		parts = append(parts, modeltext.Manual(o.v.tools.set.specs))
+	if o.v.Record.Prompted && len(o.v.tools.set.Specs) > 0 {
+		parts = append(parts, modeltext.Manual(o.v.tools.set.Specs))
 	}
-	if o.v.phase.ChoosesRoute() {
+	if o.v.Def.ChoosesRoute() {
 		parts = append(parts, "Before your final answer, call route_to to choose which phase runs next. "+
-			fmt.Sprintf("Without a call, %s runs.", o.v.phase.Handoffs[0].Target))
+			fmt.Sprintf("Without a call, %s runs.", o.v.Def.Handoffs[0].Target))
 	}
 	check, err := o.checkText()
 	if err != nil {
@@ -74,16 +93,16 @@ func (o *opening) systemText() (string, error) {
 	if check != "" {
 		parts = append(parts, check)
 	}
-	if len(o.v.phase.OutputSchema) > 0 {
+	if len(o.v.Def.OutputSchema) > 0 {
 		parts = append(parts, "Your final answer must be one JSON value that matches this JSON Schema, with nothing before or after it:\n"+
-			compactJSON(string(o.v.phase.OutputSchema)))
+			compactJSON(string(o.v.Def.OutputSchema)))
 	}
 	return strings.Join(parts, "\n\n"), nil
 }
 
 // checkText tells the model what loop_until will check, unless the phase wants that kept silent.
 func (o *opening) checkText() (string, error) {
-	rules := o.v.phase.Rules
+	rules := o.v.Def.Rules
 	if rules.LoopUntil == "" || rules.LoopUntilSilent {
 		return "", nil
 	}
@@ -96,7 +115,10 @@ func (o *opening) checkText() (string, error) {
 
 // taskText is the phase's instructions, with the input below them when the phase wants it there.
 func (o *opening) taskText() (string, error) {
-	text, err := o.v.templates.text("instructions", o.v.phase.Instructions)
+	if o.task != nil {
+		return *o.task, nil
+	}
+	text, err := o.v.templates.text("instructions", o.v.Def.Instructions)
 	if err != nil || len(o.v.run.spec.Input) == 0 || !o.includesInput() {
 		return text, err
 	}
@@ -109,20 +131,23 @@ func (o *opening) taskText() (string, error) {
 
 // includesInput reports whether the input is added to the task: if nothing else brings it.
 func (o *opening) includesInput() bool {
-	if c := o.v.phase.Context; c != nil && c.IncludeInput != nil {
+	if c := o.v.Def.Context; c != nil && c.IncludeInput != nil {
 		return *c.IncludeInput
+	}
+	if o.v.Def.ForEach != nil {
+		return false // each element would see all the others
 	}
 	if o.inter.Enabled && !slices.Contains(o.inter.Anchors.Include, cascade.AnchorInput) {
 		return false
 	}
-	return !o.v.templates.uses(o.v.phase.Instructions, "input")
+	return !o.v.templates.uses(o.v.Def.Instructions, "input")
 }
 
 // bringContext adds what the phase's context names, in that order, and returns the phases whose
 // words came in: nothing else comes in of them.
 func (o *opening) bringContext() (takenOver map[string]bool, err error) {
 	takenOver = map[string]bool{}
-	c := o.v.phase.Context
+	c := o.v.Def.Context
 	if c == nil {
 		return takenOver, nil
 	}
@@ -139,7 +164,7 @@ func (o *opening) bringContext() (takenOver map[string]bool, err error) {
 			}
 			for _, it := range o.earlier.Included(rec, src) {
 				brought++
-				if err := o.bring(o.v.here().Numbered(echo.StepContext, brought), it); err != nil {
+				if err := o.bring(o.v.Here().Numbered(echo.StepContext, brought), it); err != nil {
 					return nil, err
 				}
 			}
@@ -166,9 +191,9 @@ func (o *opening) sourceApplies(src cascade.Source) (bool, error) {
 // bring adds a message of another phase to the history, with the marks it has.
 func (o *opening) bring(key echo.Key, it echo.Item) error {
 	it.Attempt, it.Turn, it.Order = o.v.Attempt, o.v.Turn, 0
-	it.Message = o.v.rec.kept(key, it.Message, false)
-	o.v.record.History = append(o.v.record.History, it)
-	return o.v.rec.message(key, it.Message)
+	it.Message = o.v.Rec.Kept(key, it.Message, false)
+	o.v.Record.History = append(o.v.Record.History, it)
+	return o.v.Rec.Message(key, it.Message)
 }
 
 // selectContext brings in anchors of earlier phases, and what is chosen under the budget.
@@ -177,8 +202,8 @@ func (o *opening) selectContext(ctx context.Context, task string, takenOver map[
 		return o.nothingSelected()
 	}
 	s := phasecontext.NewSelection(phasecontext.SelectionOptions{
-		Earlier: o.earlier, Task: task, Inter: o.inter, TakenOver: takenOver, CardModel: o.v.run.CardModel, Now: o.v.rec.now,
-		Cost: func(m *echo.Message) int64 { return o.v.views.settings.Most(o.v.views.render, m) },
+		Earlier: o.earlier, Task: task, Inter: o.inter, TakenOver: takenOver, CardModel: o.v.run.CardModel, Now: o.v.Rec.Now,
+		Cost: func(m *echo.Message) int64 { return o.v.views.Settings.Most(o.v.views.Render, m) },
 	})
 	if s.Empty() {
 		return nil
@@ -189,18 +214,18 @@ func (o *opening) selectContext(ctx context.Context, task string, takenOver map[
 	}
 	items, err := s.Brought(outcome)
 	if err != nil {
-		return fmt.Errorf("%s: %w", o.v.at(echo.StepSelect), err)
+		return fmt.Errorf("%s: %w", o.v.At(echo.StepSelect), err)
 	}
 	if cards := o.v.run.Cards; cards != nil {
 		cards.Mark(o.v.run.session.ID, s.Anchors())
 	}
 	for i, it := range items {
-		if err := o.bring(o.v.here().Numbered(echo.StepSelect, i+1), it); err != nil {
+		if err := o.bring(o.v.Here().Numbered(echo.StepSelect, i+1), it); err != nil {
 			return err
 		}
 	}
 	if why := phasecontext.Degraded(outcome); why != "" {
-		return o.v.rec.warn(o.v.at(echo.StepSelect), why)
+		return o.v.Rec.Warn(o.v.At(echo.StepSelect), why)
 	}
 	return nil
 }
@@ -208,15 +233,15 @@ func (o *opening) selectContext(ctx context.Context, task string, takenOver map[
 // nothingSelected says of a phase that would select why it does not.
 func (o *opening) nothingSelected() error {
 	off := &o.v.run.spec.Off
-	if wanted := o.v.run.spec.Cascade.EffectiveInter(o.v.phase); !wanted.Enabled || !off.InterPhase {
+	if wanted := o.v.run.spec.Cascade.EffectiveInter(o.v.Def); !wanted.Enabled || !off.InterPhase {
 		return nil
 	}
-	return o.v.rec.warn(o.v.at(echo.StepSelect), "nothing was selected of earlier phases: auto_context.inter_phase is off in windlass.json")
+	return o.v.Rec.Warn(o.v.At(echo.StepSelect), "nothing was selected of earlier phases: auto_context.inter_phase is off in windlass.json")
 }
 
 // withoutModel notes that a model would have chosen.
 func (o *opening) withoutModel(out *echo.InterSelection) {
-	wanted := o.v.run.spec.Cascade.EffectiveInter(o.v.phase).Selection.Strategy
+	wanted := o.v.run.spec.Cascade.EffectiveInter(o.v.Def).Selection.Strategy
 	if wanted == o.inter.Selection.Strategy {
 		return
 	}
@@ -227,16 +252,16 @@ func (o *opening) withoutModel(out *echo.InterSelection) {
 // choose makes the selection and has it recorded: without a model as one effect. With one, the
 // effect is what was found in cards; the outcome follows from that and the model's answer.
 func (o *opening) choose(ctx context.Context, s *phasecontext.Selection) (*echo.InterSelection, error) {
-	key := o.v.at(echo.StepSelect)
+	key := o.v.At(echo.StepSelect)
 	if !o.inter.Selection.Strategy.AsksModel() {
-		out, err := effect.WholeReading[echo.InterSelection](ctx, o.v.rec, key, o.v.Site, func() echo.Payload {
+		out, err := effect.WholeReading[echo.InterSelection](ctx, o.v.Rec, key, o.v.Site, func() echo.Payload {
 			out, _ := s.Choose(s.Look(ctx), nil)
 			o.withoutModel(out)
 			return *out
 		})
 		return &out, err
 	}
-	found, err := effect.WholeReading[echo.Findings](ctx, o.v.rec, key.Step(echo.StepCards), o.v.Site, func() echo.Payload { return *s.Look(ctx) })
+	found, err := effect.WholeReading[echo.Findings](ctx, o.v.Rec, key.Step(echo.StepCards), o.v.Site, func() echo.Payload { return *s.Look(ctx) })
 	if err != nil {
 		return nil, err
 	}
@@ -251,21 +276,21 @@ func (o *opening) choose(ctx context.Context, s *phasecontext.Selection) (*echo.
 	if was, err := o.chosenBefore(key, out); was != nil || err != nil {
 		return was, err
 	}
-	return out, o.v.rec.add(key, *out)
+	return out, o.v.Rec.Add(key, *out)
 }
 
 // chosenBefore returns a recorded outcome that differs from that of now, where what it follows from was
 // redacted since: the model's answer, or what it chose from. nil: there is none.
 func (o *opening) chosenBefore(key echo.Key, now *echo.InterSelection) (*echo.InterSelection, error) {
-	recorded := o.v.rec.Peek(echo.NodeInter, key)
-	if recorded == nil || !o.v.rec.AfterRedaction(recorded) {
+	recorded := o.v.Rec.Peek(echo.NodeInter, key)
+	if recorded == nil || !o.v.Rec.AfterRedaction(recorded) {
 		return nil, nil //nolint:nilnil // see above
 	}
 	was, err := echo.Read[echo.InterSelection](recorded)
 	if err != nil || slices.Equal(was.Chosen, now.Chosen) {
 		return nil, err
 	}
-	o.v.rec.Take(echo.NodeInter, key)
+	o.v.Rec.Take(echo.NodeInter, key)
 	return &was, nil
 }
 
@@ -274,10 +299,10 @@ func (o *opening) askMenu(ctx context.Context, menu *selection.Menu) (*selection
 	site := o.v.Site
 	site.Purpose = echo.PurposeSelect
 	req := &effect.ModelRequest{
-		Site: site, Model: cmp.Or(o.inter.Selection.SelectorModel, o.v.record.Model), Messages: menu.Messages,
+		Site: site, Model: cmp.Or(o.inter.Selection.SelectorModel, o.v.Record.Model), Messages: menu.Messages,
 		MaxOutputTokens: menu.MaxOut + effect.ThinkingRoom, AnswerLength: menu.MaxOut,
 	}
-	facts, err := o.v.run.models.of(ctx, req.Model)
+	facts, err := o.v.run.Models.Of(ctx, req.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -285,18 +310,18 @@ func (o *opening) askMenu(ctx context.Context, menu *selection.Menu) (*selection
 		req.MaxOutputTokens = min(req.MaxOutputTokens, int(most))
 	}
 	if o.earlier.Rules.Why {
-		if err := o.v.rec.add(o.v.at(echo.StepSelect).Step(echo.StepMenu), menuOf(req)); err != nil {
+		if err := o.v.Rec.Add(o.v.At(echo.StepSelect).Step(echo.StepMenu), menuOf(req)); err != nil {
 			return nil, err
 		}
 	}
-	resp, problem, err := o.v.calls.try(ctx, o.v.at(echo.StepSelect).Step(echo.StepModel), req)
+	resp, problem, err := o.v.calls.Try(ctx, o.v.At(echo.StepSelect).Step(echo.StepModel), req)
 	switch {
 	case err != nil:
 		return nil, err
 	case problem != "":
 		return &selection.MenuAnswer{Failed: problem}, nil
 	case strings.TrimSpace(resp.Message.Text()) == "":
-		return &selection.MenuAnswer{Failed: emptyAnswer(resp)}, nil
+		return &selection.MenuAnswer{Failed: core.EmptyAnswer(resp)}, nil
 	}
 	return &selection.MenuAnswer{Text: resp.Message.Text()}, nil
 }

@@ -9,12 +9,14 @@ import (
 	"slices"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/lookup"
+	"github.com/windlass-run/windlass/engine/toolset"
 )
 
 // ownTools runs the tools by which a phase reads and changes the run itself: they are no effects.
 type ownTools struct {
-	*place
+	*core.Place
 	messages *lookup.Messages
 	recalled func(echo.Hash) // nil: nobody counts what is recalled
 
@@ -29,8 +31,8 @@ func (o *ownTools) call(ctx context.Context, key echo.Key, name string, args jso
 			o.recalled(of)
 		}
 	case lookup.ToolSearch:
-		text, failed, err = o.messages.Search(ctx, o.rec, key, o.Site, args)
-	case toolSetState, toolGetState, toolRouteTo:
+		text, failed, err = o.messages.Search(ctx, o.Rec, key, o.Site, args)
+	case toolset.ToolSetState, toolset.ToolGetState, toolset.ToolRouteTo:
 		text, failed, err = o.onSession(name, args)
 	default:
 		return "", false, false, nil
@@ -52,9 +54,9 @@ func (o *ownTools) onSession(name string, args json.RawMessage) (text string, fa
 	}
 	state := o.messages.Session.State
 	switch name {
-	case toolSetState:
+	case toolset.ToolSetState:
 		return "Stored.", false, o.setState(in.Key, in.Value)
-	case toolGetState:
+	case toolset.ToolGetState:
 		value, found := state[in.Key]
 		if !found {
 			return fmt.Sprintf("There is no state named %q. There is: %s.", in.Key, orNone(slices.Sorted(maps.Keys(state)))), true, nil
@@ -68,8 +70,8 @@ func (o *ownTools) onSession(name string, args json.RawMessage) (text string, fa
 
 // setState sets a value of the session's state and records it.
 func (o *ownTools) setState(name string, value any) error {
-	key := o.here().Named(echo.StepState, name)
-	value = o.rec.stateKept(key, value)
-	o.messages.Session.Set(o.record, name, value)
-	return o.rec.add(key, echo.State{Key: name, Value: value})
+	key := o.Here().Named(echo.StepState, name)
+	value = o.Rec.StateKept(key, value)
+	o.messages.Session.Set(o.Record, name, value)
+	return o.Rec.Add(key, echo.State{Key: name, Value: value})
 }

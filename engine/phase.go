@@ -8,187 +8,196 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/phasecontext"
+	"github.com/windlass-run/windlass/engine/toolset"
+	"github.com/windlass-run/windlass/engine/views"
 )
 
 // visit is what the attempts and turns of one visit to a phase share.
 type visit struct {
-	*place
+	*core.Place
 	run       *run
+	scope     scope
 	result    PhaseResult
 	templates *templates
-	calls     *calls
+	calls     *core.Calls
 	checks    *checks
+	wards     *wards
 	tools     *toolCalls
-	views     *views // nil in a phase without a model
-
-	corrects bool // the next turn corrects an answer that loop_until has rejected
+	views     *views.Views // nil in a phase without a model
 
 	resumes bool // it had begun when the run was resumed
-	told    int  // the turn at which the model was told of that; 0: none
+}
+
+// scope is which part of a phase a visit runs, and where.
+type scope int
+
+const (
+	scopePhase   scope = iota // all of it, in the trunk
+	scopeNode                 // all of it, in a branch of a graph
+	scopeElement              // for one element of its list, in a branch
+)
+
+// visitAt is where a visit is in the run.
+type visitAt struct {
+	scope scope
+	key   echo.Key
+	visit int // from 1: how often the phase has begun
+	item  int // of a list, from 1; 0: none
 }
 
 // visit runs a phase once and records how it ended.
 func (r *run) visit(ctx context.Context, p *cascade.Phase) (outcome, error) {
-	v := r.newVisit(p)
-	start := r.rec.active()
+	n := r.session.Visits(p.Name) + 1
+	return r.newVisit(p, visitAt{key: echo.PhaseKey(p.Name, n), visit: n}).do(ctx)
+}
+
+func (v *visit) do(ctx context.Context) (outcome, error) {
+	start := v.Rec.Active()
 	out, err := v.perform(ctx)
-	v.result.DurationMS = effect.Millis(r.rec.active().Sub(start))
+	v.result.DurationMS = effect.Millis(v.Rec.Active().Sub(start))
 	return out, v.finish(ctx, out, err)
 }
 
-func (r *run) newVisit(p *cascade.Phase) *visit {
-	record := r.session.Begin(p.Name)
+func (r *run) newVisit(p *cascade.Phase, where visitAt) *visit {
+	record := r.session.BeginVisit(p.Name, where.visit)
+	model := cmp.Or(r.PhaseModels[p.Name], p.Model, r.DefaultModel)
 	if !p.Deterministic() {
-		record.Model = cmp.Or(r.PhaseModels[p.Name], p.Model, r.DefaultModel)
+		record.Model = model
 	}
-	at := &place{
-		Site:  effect.Site{Cascade: r.spec.Cascade.CascadeID, Phase: p.Name, Visit: record.Visit},
-		visit: echo.PhaseKey(record.Name, record.Visit), rec: r.rec, phase: p, record: record,
+	at := &core.Place{
+		Site: effect.Site{Cascade: r.spec.Cascade.CascadeID, Phase: p.Name, Visit: record.Visit, Item: where.item},
+		Key:  where.key, Rec: r.rec, Def: p, Record: record,
 	}
-	v := &visit{place: at, run: r, resumes: r.rec.replaying()}
+	v := &visit{Place: at, run: r, scope: where.scope, resumes: r.rec.Replaying()}
 	v.result = PhaseResult{Phase: p.Name, Visit: record.Visit, Status: echo.StatusRunning}
-	v.calls = &calls{account: r.account, place: at, visited: &v.result.Totals}
-	v.templates = &templates{textCache: r.texts, place: at, session: r.session, spec: &r.spec, env: r.Env}
-	v.checks = &checks{
-		place: at, calls: v.calls, templates: v.templates, cascade: r.spec.Cascade, session: r.session.ID, tools: r.Tools, schemas: r.schemas,
-	}
-	v.tools = &toolCalls{ownTools: ownTools{place: at, messages: r.messages}, set: &toolset{}, schemas: r.schemas, repeats: repeats{}}
+	v.calls = &core.Calls{Account: r.Account, Place: at, Visited: &v.result.Totals}
+	v.templates = &templates{textCache: r.texts, Place: at, session: r.session, spec: &r.spec, env: r.Env, branch: r.vars}
+	v.checks = &checks{schemas: r.schemas, validators: &validators{
+		Place: at, calls: v.calls, templates: v.templates, cascade: r.spec.Cascade, session: r.session.ID, tools: r.Tools, children: v.childrenHere(), model: model,
+	}}
+	v.wards = &wards{v: v, retried: map[int]int{}}
+	v.tools = &toolCalls{ownTools: ownTools{Place: at, messages: r.messages}, set: &toolset.Toolset{}, schemas: r.schemas, repeats: repeats{}, children: v.childrenHere()}
 	return v
 }
 
 func (v *visit) perform(ctx context.Context) (outcome, error) {
 	var start *echo.PhaseContext
 	var err error
-	if !v.phase.Deterministic() {
+	if !v.Def.Deterministic() {
 		start, err = v.equip(ctx)
 	}
-	e := v.rec.entry(v.visit.Step(echo.StepStart), echo.PhaseStart{Visit: v.record.Visit, Context: start})
-	e.Model = v.record.Model
-	if err := v.rec.Append(e); err != nil {
+	if err := v.begin(start); err != nil {
 		return outcome{}, err
 	}
-	var value any
-	switch {
-	case err != nil:
-	case v.phase.Deterministic():
-		value, err = v.runTool(ctx)
-	default:
-		value, err = v.converse(ctx)
-		if failed := v.views.close(err == nil); failed != nil {
-			err = errors.Join(err, failed)
-		}
+	if err != nil {
+		return outcome{}, v.located(err)
 	}
+	value, err := v.produce(ctx)
 	if err != nil {
 		return outcome{}, v.located(err)
 	}
 	return outcome{value: value, chosen: v.tools.chosen}, v.settleOutput(value)
 }
 
+// begin records that the phase begins; the elements of a list do so together.
+func (v *visit) begin(settings *echo.PhaseContext) error {
+	if v.scope == scopeElement {
+		return nil
+	}
+	e := v.Rec.Entry(v.mark(echo.StepStart, echo.StepBegin), echo.PhaseStart{Visit: v.Record.Visit, Context: settings})
+	e.Model = v.Record.Model
+	return v.Rec.Append(e)
+}
+
+// mark returns the key of the beginning or the end of the visit: the branches of a run have marks of
+// their own.
+func (v *visit) mark(inTrunk, inBranch echo.StepKind) echo.Key {
+	if v.scope == scopePhase {
+		return v.Key.Step(inTrunk)
+	}
+	return v.Key.Step(inBranch)
+}
+
+// produce makes the output of the phase.
+func (v *visit) produce(ctx context.Context) (any, error) {
+	if v.Def.ForEach != nil && v.scope != scopeElement {
+		return v.each(ctx)
+	}
+	if err := v.runSubs(ctx); err != nil {
+		return nil, err
+	}
+	if err := v.beginAsync(cascade.TriggerOnStart); err != nil {
+		return nil, err
+	}
+	value, err := v.work(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v.templates.own = map[string]any{v.Def.Name: value}
+	return value, v.beginAsync(cascade.TriggerOnEnd)
+}
+
+// work is the phase's own: a tool, or a conversation with a model.
+func (v *visit) work(ctx context.Context) (any, error) {
+	if v.Def.Deterministic() {
+		return toolPhase{v}.runTool(ctx)
+	}
+	value, err := (&conversation{visit: v}).converse(ctx)
+	if failed := v.views.Close(err == nil); failed != nil {
+		err = errors.Join(err, failed)
+	}
+	return value, err
+}
+
 // equip gives a phase with a model its tools and views. It returns what is recorded of them.
 func (v *visit) equip(ctx context.Context) (*echo.PhaseContext, error) {
-	facts, err := v.run.models.of(ctx, v.record.Model)
+	facts, err := v.run.Models.Of(ctx, v.Record.Model)
 	if err != nil {
 		return nil, err
 	}
-	native := v.phase.NativeTools()
-	if v.phase.UseNativeTools == nil && facts.NativeTools != nil {
+	native := v.Def.NativeTools()
+	if v.Def.UseNativeTools == nil && facts.NativeTools != nil {
 		native = *facts.NativeTools
 	}
-	v.record.Prompted = !native
-	v.views = newViews(&v.run.spec, facts, v.calls, &v.result.ContextFigures)
-	v.views.fallbacks = fallbackModels(v.run.spec.Cascade, v.phase, v.record.Model, &facts)
-	v.tools.views, v.tools.recalled = v.views, v.views.recalled
-	set, err := toolsOf(v.phase, v.run.Tools)
+	v.Record.Prompted = !native
+	v.views = views.NewViews(views.Asked{Cascade: v.run.spec.Cascade, Off: v.run.spec.Off}, facts, v.calls, &v.result.ContextFigures)
+	v.views.Fallbacks = views.FallbackModels(v.run.spec.Cascade, v.Def, v.Record.Model, &facts)
+	v.tools.views, v.tools.recalled = v.views, v.views.Recalled
+	set, err := toolset.ToolsOf(v.Def, v.run.spec.Cascade, v.run.Tools)
 	if err == nil {
 		v.tools.set = &set
-		err = v.views.declare(&set, facts)
+		err = v.views.Declare(&set, facts)
 	}
-	return v.views.data(facts), err
-}
-
-// converse makes attempts until an answer passes every check, and returns it. The first empty
-// answer is followed by another attempt in any case, the second by none.
-func (v *visit) converse(ctx context.Context) (any, error) {
-	if err := newOpening(v).write(ctx); err != nil {
-		return nil, err
-	}
-	limit, empty := v.phase.MaxAttempts(), false
-	for v.Attempt = 1; ; v.Attempt++ {
-		v.Turn = 0
-		v.result.Attempts = v.Attempt
-		if v.Attempt > 1 {
-			if err := v.askAgain(); err != nil {
-				return nil, err
-			}
-		}
-		value, check, ans, err := v.judged(ctx)
-		if err != nil || check == "" {
-			return value, err
-		}
-		switch {
-		case check == checkEmpty && empty:
-			return nil, &EmptyAnswerError{Why: ans.empty}
-		case check == checkEmpty:
-			empty, limit = true, max(limit, v.Attempt+1)
-		case v.Attempt >= limit:
-			return nil, &VerdictError{Check: check, Attempts: limit, Reason: v.rec.rules.ending(check, v.templates.rejected)}
-		}
-	}
-}
-
-// judged makes one attempt and returns its value, or the check that its answer did not pass. An answer
-// that loop_until rejects is corrected as long as there are turns that the file gives.
-func (v *visit) judged(ctx context.Context) (value any, check string, ans answer, err error) {
-	for {
-		if ans, err = v.attempt(ctx); err != nil {
-			return nil, "", ans, err
-		}
-		if value, check, err = v.checks.judge(ctx, ans); err != nil {
-			return nil, "", ans, err
-		}
-		if check == "" {
-			v.result.Reason = ans.reason
-			return value, "", ans, nil
-		}
-		v.corrects = check == loopUntilCheck+v.phase.Rules.LoopUntil && v.rec.rules.correctsInAttempt(&v.phase.Rules, v.Turn)
-		if !v.corrects {
-			return nil, check, ans, nil
-		}
-	}
-}
-
-// askAgain opens an attempt after one that did not pass.
-func (v *visit) askAgain() error {
-	text, err := v.templates.correction()
-	if err != nil {
-		return err
-	}
-	return v.say(echo.StepRetry, echo.NewText(echo.RoleUser, echo.KindRetry, text))
+	return v.views.Data(facts), err
 }
 
 // say adds a message of the engine's own to the history.
 func (v *visit) say(kind echo.StepKind, m *echo.Message) error {
-	key := v.at(kind)
-	m = v.rec.kept(key, m, true)
+	key := v.At(kind)
+	m = v.Rec.Kept(key, m, true)
 	v.enter(m)
-	return v.rec.message(key, m)
+	return v.Rec.Message(key, m)
 }
 
 // enter adds a message to the history. What its model reasoned is for the requests of the visit only.
 func (v *visit) enter(m *echo.Message) {
-	v.run.messages.Enter(v.record, echo.WithThought(m, nil), v.Attempt, v.Turn)
-	if h := v.record.History; len(echo.Thought(m)) > 0 {
+	v.run.messages.Enter(v.Record, echo.WithThought(m, nil), v.Attempt, v.Turn)
+	if h := v.Record.History; len(echo.Thought(m)) > 0 {
 		h[len(h)-1].Message = m
 	}
 }
 
 // settleOutput makes a phase's output known to the rest of the run.
 func (v *visit) settleOutput(value any) error {
-	v.record.Output, v.record.Done = value, true
-	v.run.session.Set(nil, cascade.StateOutputPrefix+v.phase.Name, value)
-	if len(v.phase.OutputSchema) > 0 {
+	v.Record.Output, v.Record.Done = value, true
+	if v.scope == scopeElement {
+		return v.callouts()
+	}
+	v.run.session.Set(nil, cascade.StateOutputPrefix+v.Def.Name, value)
+	if len(v.Def.OutputSchema) > 0 && v.result.Reason != echo.StopExhausted {
 		v.run.session.Set(nil, cascade.StateValidatedOutput, value)
 	}
 	return v.callouts()
@@ -196,11 +205,11 @@ func (v *visit) settleOutput(value any) error {
 
 // callouts marks the output, or messages, of a phase that has ended well as important.
 func (v *visit) callouts() error {
-	c := v.phase.Callouts
+	c := v.Def.Callouts
 	if c == nil {
 		return nil
 	}
-	if last := phasecontext.LastAnswer(v.record.History); c.Output != "" && last != nil {
+	if last := phasecontext.LastAnswer(v.Record.History); c.Output != "" && last != nil {
 		if err := v.callout("output", c.Output, last.Message); err != nil {
 			return err
 		}
@@ -208,7 +217,7 @@ func (v *visit) callouts() error {
 	if c.Messages == "" {
 		return nil
 	}
-	for i, it := range phasecontext.Pick(v.record.History, c.MessagesFilter) {
+	for i, it := range phasecontext.Pick(v.Record.History, c.MessagesFilter) {
 		if err := v.callout(fmt.Sprintf("message%d", i+1), c.Messages, it.Message); err != nil {
 			return err
 		}
@@ -221,53 +230,61 @@ func (v *visit) callout(what, nameTemplate string, m *echo.Message) error {
 	if err != nil {
 		return err
 	}
-	v.run.session.Callouts = append(v.run.session.Callouts, echo.Callout{Name: name, Phase: v.phase.Name, Hash: m.Hash()})
-	v.run.messages.MarkCallout(v.record, m.Hash(), name)
-	e := v.rec.entry(v.visit.Named(echo.StepCallout, what), echo.CalloutMark{Name: name})
+	v.run.session.Callouts = append(v.run.session.Callouts, echo.Callout{Name: name, Phase: v.Def.Name, Hash: m.Hash()})
+	v.run.messages.MarkCallout(v.Record, m.Hash(), name)
+	e := v.Rec.Entry(v.Key.Named(echo.StepCallout, what), echo.CalloutMark{Name: name})
 	e.ContentHash = m.Hash()
-	return v.rec.Append(e)
+	return v.Rec.Append(e)
 }
 
 // located puts the place of the phase around an error that has none yet.
 func (v *visit) located(err error) error {
-	var pe *PhaseError
+	var pe *core.PhaseError
 	if errors.As(err, &pe) || effect.IsRecordError(err) {
 		return err
 	}
 	reason := echo.StopError
 	switch {
-	case errors.As(err, new(*VerdictError)):
+	case errors.As(err, new(*effect.ModelError)): // also of a validator, which then can be asked again
+	case errors.As(err, new(*core.WardError)):
+		reason = echo.StopWard
+	case errors.As(err, new(*core.VerdictError)):
 		reason = echo.StopExhausted
-	case errors.As(err, new(*EmptyAnswerError)):
+	case errors.As(err, new(*core.EmptyAnswerError)):
 		reason = echo.StopEmptyAnswer
 	}
-	return &PhaseError{Site: v.Site, Reason: reason, Err: err}
+	return &core.PhaseError{Site: v.Site, Reason: reason, Err: err}
 }
 
 // finish records the end of the visit and returns what ended it or made the record fail.
 func (v *visit) finish(ctx context.Context, out outcome, err error) error {
-	v.record.ForgetThoughts()
+	v.Record.ForgetThoughts()
 	res := &v.result
 	if err != nil {
-		res.Status, res.Reason = classify(err)
-		res.Error = v.rec.mask.Text(err.Error())
+		res.Status, res.Reason = core.Classify(err)
+		res.Error = v.Rec.Mask.Text(err.Error())
 	} else {
 		res.Status, res.Output = echo.StatusCompleted, out.value
 		v.run.result.Output = out.value
 	}
-	v.run.result.Phases = append(v.run.result.Phases, *res)
-	if effect.IsRecordError(err) {
-		return err
+	if v.scope != scopeElement {
+		v.run.result.Phases = append(v.run.result.Phases, *res)
 	}
-	e := v.rec.end(v.visit.Step(echo.StepEnd), echo.PhaseEnd{
+	if effect.IsRecordError(err) || v.scope != scopePhase && err != nil && !recoverable(err) {
+		return err // of a branch that is stopped, the run records it
+	}
+	e := v.Rec.End(v.mark(echo.StepEnd, echo.StepFinish), echo.PhaseEnd{
 		Status: res.Status, Reason: res.Reason, Attempts: res.Attempts, Turns: res.Turns,
 		Calls: res.Calls, Unknown: res.UnknownCosts, Output: res.Output,
 		Masked: res.MaskedResults, Recalls: res.Recalls, Rereads: res.Rereads,
 	}, res.Totals, res.DurationMS, err)
-	e.Model = v.record.Model
+	e.Model = v.Record.Model
+	if v.scope != scopePhase {
+		return errors.Join(err, v.Rec.Append(e))
+	}
 	failed := v.handOff(ctx, e, err)
 	if failed == nil {
-		failed = v.rec.Append(e)
+		failed = v.Rec.Append(e)
 	}
 	return errors.Join(err, failed)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
@@ -54,7 +55,7 @@ func (m modelOf) Complete(_ context.Context, req *effect.ModelRequest) (*effect.
 func TestResumeFromEveryByteOfTheLastLine(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "s1")
-	j, err := journal.Create(dir, journal.Header{Rules: Rules, SessionID: "s1", Cascade: []byte(twoTurns), Input: []byte(`{}`)})
+	j, err := journal.Create(dir, journal.Header{Rules: core.Rules, SessionID: "s1", Cascade: []byte(twoTurns), Input: []byte(`{}`)})
 	require.NoError(t, err)
 	whole, asked := runTwoTurns(t, j, nil)
 	require.Equal(t, "It is done.", whole.Output)

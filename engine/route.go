@@ -8,13 +8,14 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/budget"
+	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // recoverable reports whether on_error applies.
 func recoverable(err error) bool {
 	var over *budget.Error
-	return !effect.IsRecordError(err) && !errors.As(err, &over) && !endedByContext(err)
+	return !effect.IsRecordError(err) && !errors.As(err, &over) && !core.EndedByContext(err)
 }
 
 // outcome is what a phase leaves behind that decides where the run goes on.
@@ -23,28 +24,45 @@ type outcome struct {
 	chosen string // the target of route_to, if it was called
 }
 
-// follow says which phase runs after p.
-func (r *run) follow(p *cascade.Phase, out outcome) (*cascade.Phase, string, error) {
+// next says which phase runs after p.
+func (r *run) next(p *cascade.Phase, out outcome) (*cascade.Phase, string, error) {
 	if out.chosen != "" {
-		return r.find(out.chosen), "route_to", nil
+		return find(r.spec.Cascade, out.chosen), "route_to", nil
 	}
 	if len(p.Routing) > 0 {
 		label := routeLabel(out.value)
+		if label == "" && r.rec.Rules.LabelsResults() {
+			label = routeSuccess
+		}
 		for _, l := range []string{label, "default"} {
 			if target, ok := p.Routing[l]; ok && l != "" {
-				return r.find(target), fmt.Sprintf("routing: %q", l), nil
+				return find(r.spec.Cascade, target), fmt.Sprintf("routing: %q", l), nil
 			}
 		}
 		why := fmt.Sprintf("routing has no entry for %q and no default", label)
-		if err := r.rec.warn(r.newest().Step(echo.StepRouting), why); err != nil {
+		if err := r.rec.Warn(r.newest().Step(echo.StepRouting), why); err != nil {
 			return nil, "", err
 		}
 	}
 	if len(p.Handoffs) > 0 {
-		return r.find(p.Handoffs[0].Target), "first handoff", nil
+		return find(r.spec.Cascade, p.Handoffs[0].Target), "first handoff", nil
 	}
-	next, why := r.inOrder(p)
+	next, why := inOrder(r.spec.Cascade, p)
 	return next, why, nil
+}
+
+// The labels of results that have none themselves.
+const (
+	routeSuccess = "success"
+	routeError   = "error"
+)
+
+// failedRoute returns where routing leads when the tool of a phase has failed, "" for nowhere.
+func failedRoute(rules core.Ruleset, p *cascade.Phase) string {
+	if !p.Deterministic() || !rules.LabelsResults() {
+		return ""
+	}
+	return p.Routing[routeError]
 }
 
 // routeLabel is what routing goes by: _route or else status of a deterministic phase's result.
@@ -62,11 +80,11 @@ func routeLabel(value any) string {
 }
 
 // inOrder returns the next phase of the file if phases run in that order; otherwise the run ends.
-func (r *run) inOrder(p *cascade.Phase) (*cascade.Phase, string) {
-	if !r.spec.Cascade.FileOrder() {
+func inOrder(c *cascade.Cascade, p *cascade.Phase) (*cascade.Phase, string) {
+	if !c.FileOrder() {
 		return nil, "no hand-off"
 	}
-	phases := r.spec.Cascade.Phases
+	phases := c.Phases
 	at := slices.IndexFunc(phases, func(q cascade.Phase) bool { return q.Name == p.Name })
 	if at < 0 || at == len(phases)-1 {
 		return nil, "last phase"
@@ -74,10 +92,10 @@ func (r *run) inOrder(p *cascade.Phase) (*cascade.Phase, string) {
 	return &phases[at+1], "file order"
 }
 
-func (r *run) find(name string) *cascade.Phase {
-	for i := range r.spec.Cascade.Phases {
-		if r.spec.Cascade.Phases[i].Name == name {
-			return &r.spec.Cascade.Phases[i]
+func find(c *cascade.Cascade, name string) *cascade.Phase {
+	for i := range c.Phases {
+		if c.Phases[i].Name == name {
+			return &c.Phases[i]
 		}
 	}
 	return nil // the loader has checked that every target exists

@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/budget"
+	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/lookup"
 )
@@ -19,6 +20,7 @@ import (
 // the error is a [*PhaseError], a [*budget.Error], a [*effect.RecordError], or the end of ctx.
 func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 	run := newRun(r, spec)
+	run.whole = ctx
 	if spec.Log != nil {
 		spec.Log.Follow(run.own.add)
 		defer spec.Log.Follow(nil)
@@ -31,11 +33,11 @@ func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 		err = run.takeFiles()
 	}
 	if err == nil {
-		err = run.phases(ctx)
+		err = run.follow(ctx)
 	}
-	run.result.Status, run.result.Reason = classify(err)
+	run.result.Status, run.result.Reason = core.Classify(err)
 	defer func() { run.result.Taken = run.rec.Taken() }()
-	run.result.DurationMS = effect.Millis(run.rec.active().Sub(run.start))
+	run.result.DurationMS = effect.Millis(run.rec.Active().Sub(run.Start))
 	if effect.IsRecordError(err) {
 		return run.result, run.rec.Missing(err)
 	}
@@ -48,47 +50,74 @@ func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 	return run.result, err
 }
 
-// run is the state of one run, owned by the goroutine of Run; tool calls touch only the recorder.
+// run is the state of one run, or of a branch of it, owned by the goroutine that runs it. Branches
+// share the recorder, the ledger, the caches and the Runner, which are safe for concurrent use, and
+// what the run came to before them, which nobody changes meanwhile; tool calls touch the recorder only.
 type run struct {
 	*Runner
 	spec     Spec
 	session  *echo.Session
 	messages *lookup.Messages
-	rec      *recorder
+	rec      *core.Recorder
 	own      *ownRecord
-	*account
-	schemas schemaCache
-	texts   textCache
+	*core.Account
+	schemas *schemaCache
+	texts   *textCache
 	files   []attachment
 	result  *Result
 
-	doubted bool // that figures of an endpoint were ignored was reported
-	opened  bool // a turn has begun after the end of the recording
+	whole   context.Context //nolint:containedctx // of the run: children that run beside it outlive the branch that begins them
+	doubted bool            // that figures of an endpoint were ignored was reported
+	opened  bool            // a turn has begun after the end of the recording
+	branched
+}
+
+// branched is what a run, or a branch of it, has by itself.
+type branched struct {
+	asyncs    []*Child       // that run beside the run, in the order in which they began
+	vars      map[string]any // what the templates of a branch see besides
+	inherited int            // visits that a branch has of the run
 }
 
 func newRun(r *Runner, spec Spec) *run {
 	x := &run{
-		Runner: r, spec: spec, session: echo.NewSession(spec.sessionID()), schemas: schemaCache{}, texts: textCache{},
+		Runner: r, spec: spec, session: echo.NewSession(spec.sessionID()), schemas: &schemaCache{}, texts: &textCache{},
 		result: &Result{SessionID: spec.sessionID(), CascadeID: spec.Cascade.CascadeID}, own: &ownRecord{new: slices.Clip(spec.Recording), fold: record.New()},
 	}
-	x.rec = &recorder{
-		cascade: spec.Cascade.CascadeID, rules: ruleset(cmp.Or(spec.Rules, Rules)), mask: cmp.Or[effect.Mask](r.Mask, effect.NoMask{}), observer: r.Observer,
+	x.rec = &core.Recorder{
+		Cascade: spec.Cascade.CascadeID, Rules: core.Ruleset(cmp.Or(spec.Rules, core.Rules)), Mask: cmp.Or[effect.Mask](r.Mask, effect.NoMask{}), Observer: &core.Watcher{To: r.Observer},
 	}
 	x.rec.Recorder = x.newRecorder()
-	x.messages = lookup.NewMessages(x.session, r.Cards, r.Similarity, x.rec.now)
-	x.account = &account{
-		ledger: budget.NewLedger(spec.BudgetInForce()), totals: &x.result.Totals, background: spec.Background,
-		models: &models{rec: x.rec, facts: r.Facts, known: map[string]effect.ModelFacts{}}, start: x.rec.active(),
+	x.messages = lookup.NewMessages(x.session, r.Cards, r.Similarity, x.rec.Now)
+	x.session.Carry(spec.State)
+	x.Account = &core.Account{
+		Ledger: budget.NewLedger(spec.BudgetInForce(), spec.Parent), Totals: &x.result.Totals, Background: spec.Background,
+		Models: &core.Models{Rec: x.rec, Facts: r.Facts, Known: map[string]effect.ModelFacts{}}, Start: x.rec.Active(),
 	}
-	if !x.rec.rules.countsCopied() {
-		x.copied = copiedOf(spec.Recording)
+	if !x.rec.Rules.CountsCopied() {
+		x.Copied = core.CopiedOf(spec.Recording)
 	}
+	x.countRecorded()
 	return x
+}
+
+// countRecorded counts in the ledger what the recording has, whatever branch comes to it first.
+func (r *run) countRecorded() {
+	r.Ledger.Taken(r.spec.Taken)
+	aside := record.SetAside(r.spec.Recording)
+	for _, seq := range r.setAside() {
+		aside[seq] = true
+	}
+	for _, e := range r.spec.Recording {
+		if !aside[e.Seq] && !e.Background() && !r.Copied.Has(e) {
+			r.Ledger.Recorded(e)
+		}
+	}
 }
 
 func (r *run) newRecorder() *effect.Recorder {
 	o := effect.Options{
-		Log: r.spec.Log, Mask: r.rec.mask, Seams: r.Seams, Effects: r.spec.Effects,
+		Log: r.spec.Log, Mask: r.rec.Mask, Seams: r.Seams, Effects: r.spec.Effects,
 		Recording: r.spec.Recording, Redacted: r.spec.Redacted, SetAside: record.SetAside(r.spec.Recording),
 	}
 	aside := r.setAside()
@@ -101,30 +130,30 @@ func (r *run) newRecorder() *effect.Recorder {
 	if len(o.Recording) > 0 {
 		o.Resumed = func() *echo.Entry {
 			resume := echo.Resume{Budget: r.limits(), SetAside: append([]uint64{}, aside...)}
-			return r.rec.entry(echo.RunKey().Step(echo.StepResume), resume)
+			return r.rec.Entry(echo.RunKey().Step(echo.StepResume), resume)
 		}
 	}
 	return effect.NewRecorder(o)
 }
 
 func (r *run) begin() error {
-	return r.rec.add(echo.RunKey().Step(echo.StepStart), echo.RunStart{
+	return r.rec.Add(echo.RunKey().Step(echo.StepStart), echo.RunStart{
 		Input: r.spec.Input, WorkDir: r.spec.WorkDir, Header: r.spec.Header, Budget: r.limits(),
 	})
 }
 
 // limits returns what is recorded of the budget: also that there is none where the cascade has one.
 func (r *run) limits() *echo.Budget {
-	if r.ledger.Unlimited() && r.spec.Cascade.Budget == nil {
+	if r.Ledger.Limits() == (cascade.Budget{}) && r.spec.Cascade.Budget == nil {
 		return nil
 	}
-	b := echo.Budget(r.ledger.Limits)
+	b := echo.Budget(r.Ledger.Limits())
 	return &b
 }
 
 func (r *run) end(err error) error {
 	res := r.result
-	e := r.rec.end(echo.RunKey().Step(echo.StepEnd), echo.RunEnd{
+	e := r.rec.End(echo.RunKey().Step(echo.StepEnd), echo.RunEnd{
 		Status: res.Status, Reason: res.Reason, Calls: res.Calls, Unknown: res.UnknownCosts, Output: res.Output,
 	}, res.Totals, res.DurationMS, err)
 	if err := r.rec.Append(e); err != nil {
@@ -132,6 +161,21 @@ func (r *run) end(err error) error {
 	}
 	r.rec.Commit()
 	return nil
+}
+
+// follow runs the phases in their order, and waits for the children that run beside them.
+func (r *run) follow(ctx context.Context) error {
+	var err error
+	if r.spec.Cascade.IsGraph() {
+		err = r.graph(ctx)
+	} else {
+		err = r.phases(ctx)
+	}
+	r.result.State = r.session.State
+	if err != nil && !recoverable(err) {
+		return err
+	}
+	return errors.Join(err, r.join(ctx))
 }
 
 // maxVisits bounds how often one phase may begin in a run, so that routes that lead back end.
@@ -146,7 +190,7 @@ func (r *run) phases(ctx context.Context) error {
 		}
 		if n := r.session.Visits(p.Name); n >= maxVisits {
 			site := effect.Site{Cascade: r.spec.Cascade.CascadeID, Phase: p.Name}
-			return &PhaseError{Site: site, Reason: echo.StopVisitLimit, Err: fmt.Errorf("the phase was entered %d times, the limit of one run", n)}
+			return &core.PhaseError{Site: site, Reason: echo.StopVisitLimit, Err: fmt.Errorf("the phase was entered %d times, the limit of one run", n)}
 		}
 		next, why, err := r.phase(ctx, p)
 		if err != nil {
@@ -159,7 +203,7 @@ func (r *run) phases(ctx context.Context) error {
 
 // route records which phase follows, under the visit that it follows.
 func (r *run) route(from, to, reason string) error {
-	return r.rec.add(r.newest().Step(echo.StepRoute), echo.Route{From: from, To: to, Reason: reason})
+	return r.rec.Add(r.newest().Step(echo.StepRoute), echo.Route{From: from, To: to, Reason: reason})
 }
 
 // newest returns the key of the newest visit, and that of the run before there is one.
@@ -176,13 +220,19 @@ func (r *run) newest() echo.Key {
 func (r *run) phase(ctx context.Context, p *cascade.Phase) (*cascade.Phase, string, error) {
 	out, err := r.visit(ctx, p)
 	if err == nil {
-		return r.follow(p, out)
+		return r.next(p, out)
 	}
-	if p.OnError == nil || !recoverable(err) {
+	if !recoverable(err) {
+		return nil, "", err
+	}
+	if p.OnError == nil {
+		if to := failedRoute(r.rec.Rules, p); to != "" {
+			return find(r.spec.Cascade, to), fmt.Sprintf("routing: %q", routeError), nil
+		}
 		return nil, "", err
 	}
 	if p.OnError.Phase != "" {
-		return r.find(p.OnError.Phase), "on_error", nil
+		return find(r.spec.Cascade, p.OnError.Phase), "on_error", nil
 	}
 	inline := p.OnError.Inline
 	if err := r.route(p.Name, inline.Name, "on_error"); err != nil {
@@ -192,6 +242,6 @@ func (r *run) phase(ctx context.Context, p *cascade.Phase) (*cascade.Phase, stri
 	if err != nil || next != nil || len(inline.Handoffs) > 0 {
 		return next, why, err
 	}
-	next, why = r.inOrder(p) // an inline phase stands in for the one that failed
+	next, why = inOrder(r.spec.Cascade, p) // an inline phase stands in for the one that failed
 	return next, why, nil
 }

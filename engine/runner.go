@@ -7,8 +7,11 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/engine/budget"
+	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/lookup"
+	"github.com/windlass-run/windlass/engine/views"
 )
 
 // Runner runs cascades. It holds what all runs share and may run several at once.
@@ -18,7 +21,7 @@ type Runner struct {
 	DefaultModel string            // for phases whose cascade names none
 	PhaseModels  map[string]string // for single phases; outranks the file
 	Env          map[string]string // what templates see as env
-	Observer     Observer          // nil: nobody watches
+	Observer     core.Observer     // nil: nobody watches
 	Mask         effect.Mask       // of the secrets that are known; nil: none are
 
 	Facts func(model string) effect.ModelFacts // what is known of a model; nil: nothing is
@@ -30,6 +33,8 @@ type Runner struct {
 	// Workspace reads the state of the files, nil when there is none, when a phase stops before
 	// its end or its tools may have changed something; may be nil.
 	Workspace func(ctx context.Context) *echo.Workspace
+
+	Children Children // runs other cascades; nil: a run that needs one fails
 
 	Seams effect.Seams // the zero value: those of an ordinary process
 }
@@ -66,9 +71,26 @@ type Spec struct {
 	// Budget is what the run may take; nil: as recorded or in the cascade. Zero limits nothing.
 	Budget *cascade.Budget
 
+	Lineage
+
 	// Background returns what background calls have taken since it was last called; may be nil.
 	// The budget counts the known costs, the result none.
 	Background func() effect.Totals
+}
+
+// Lineage is what a run has of the one that has begun it. That of a run without one is the zero value,
+// but for Taken.
+type Lineage struct {
+	// State is the shared state that the run begins with, whose values came from JSON; may be nil.
+	State map[string]any
+
+	// Depth is how far the run is below one without a parent: 0 for that.
+	Depth int
+
+	// Parent is the ledger of the run that has begun this one, which counts what it takes; may be nil.
+	Parent *budget.Ledger
+	// Taken is what children of earlier lives of the run have taken that have not ended.
+	Taken effect.Totals
 }
 
 // BudgetInForce returns what a run may take; the zero value limits nothing.
@@ -97,7 +119,9 @@ type Result struct {
 	Output    any             `json:"output"` // of the last phase that ended well
 	Phases    []PhaseResult   `json:"phases"`
 	effect.Totals
-	DurationMS float64 `json:"duration_ms"`
+	Children   effect.Totals  `json:"children,omitzero"` // of the children that have ended, and of theirs; in no other sum
+	State      map[string]any `json:"-"`                 // the shared state that the run ended with
+	DurationMS float64        `json:"duration_ms"`
 
 	// Taken is how many entries were taken as they are recorded for a redaction, not compared.
 	Taken int `json:"-"`
@@ -112,41 +136,8 @@ type PhaseResult struct {
 	Attempts int             `json:"attempts"`
 	Turns    int             `json:"turns"` // of all attempts
 	effect.Totals
-	ContextFigures
+	views.ContextFigures
 	DurationMS float64 `json:"duration_ms"`
 	Output     any     `json:"output,omitempty"`
 	Error      string  `json:"error,omitempty"`
-}
-
-// EventKind says what begins in an [Event].
-type EventKind string
-
-// The kinds of events. What has ended is in the log's entries.
-const (
-	EventModelCall EventKind = "model_call" // a request is about to be sent
-	EventDelta     EventKind = "delta"      // a piece of an answer arrived, or the request is tried again
-	EventToolCall  EventKind = "tool_call"  // a tool is about to run
-
-	// What the guard does, see [echo.Guard].
-	EventContextWarning     = EventKind(echo.GuardWarning)
-	EventCompacting         = EventKind(echo.GuardActing)
-	EventCompactionComplete = EventKind(echo.GuardComplete)
-)
-
-// Event is something that begins or goes on, for people who watch. It is not recorded.
-type Event struct {
-	Kind        EventKind
-	Site        effect.Site
-	Key         echo.Key     // tool_call: of the entry that records its result
-	Model       string       // model_call
-	ContextSize int64        // model_call: estimated tokens
-	Tool        string       // tool_call
-	Arguments   string       // tool_call
-	Delta       effect.Delta // delta
-	Guard       echo.Guard   // context_warning, compacting, compaction_complete
-}
-
-// Observer is told, by the run's goroutine, what is new. Observe must return at once.
-type Observer interface {
-	Observe(Event)
 }

@@ -4,12 +4,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/budget"
+	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/lookup"
+	"github.com/windlass-run/windlass/engine/toolset"
+	"github.com/windlass-run/windlass/engine/views"
 )
 
 // MaxParallelTools bounds how many tools of one answer run at the same time; the others wait, in
@@ -22,16 +27,18 @@ type plannedCall struct {
 	spec   effect.ToolSpec
 	args   json.RawMessage
 	result *echo.Message // nil: the call is to be performed
+	child  *called       // of a cascade that is called as a tool
 
 	redacted bool // the arguments are not what the model wrote
 }
 
 type toolCalls struct {
 	ownTools
-	set     *toolset
-	schemas schemaCache
-	views   *views
-	repeats repeats
+	set      *toolset.Toolset
+	children *children
+	schemas  *schemaCache
+	views    *views.Views
+	repeats  repeats
 
 	touched bool // a tool ran that may have changed something
 }
@@ -41,7 +48,7 @@ type toolCalls struct {
 func (c *toolCalls) run(ctx context.Context, m *echo.Message, refused bool) (repeated []string, err error) {
 	plan := make([]plannedCall, len(m.ToolCalls()))
 	for i, call := range m.ToolCalls() {
-		plan[i] = plannedCall{call: call, key: c.here().Numbered(echo.StepTool, i+1), redacted: m.Redacted() != nil}
+		plan[i] = plannedCall{call: call, key: c.Here().Numbered(echo.StepTool, i+1), redacted: m.Redacted() != nil}
 		if err := c.plan(ctx, &plan[i], refused); err != nil {
 			return nil, err
 		}
@@ -50,7 +57,7 @@ func (c *toolCalls) run(ctx context.Context, m *echo.Message, refused bool) (rep
 		return nil, err
 	}
 	for i := range plan {
-		c.messages.Enter(c.record, plan[i].result, c.Attempt, c.Turn)
+		c.messages.Enter(c.Record, plan[i].result, c.Attempt, c.Turn)
 		if turn := c.repetition(plan[i].call, plan[i].result.Hash()); turn > 0 {
 			repeated = append(repeated, fmt.Sprintf("%s (as in turn %d)", plan[i].call.Name, turn))
 		}
@@ -62,10 +69,10 @@ func (c *toolCalls) plan(ctx context.Context, p *plannedCall, refused bool) erro
 	if refused {
 		return c.settle(p, "not_allowed", true, "No more tool calls are possible in this phase.")
 	}
-	spec, ok := c.set.byName[p.call.Name]
+	spec, ok := c.set.ByName[p.call.Name]
 	if !ok {
 		return c.settle(p, "unknown_tool", true, fmt.Sprintf("There is no tool named %q. The tools are: %s.",
-			p.call.Name, orNone(c.set.names())))
+			p.call.Name, orNone(c.set.Names())))
 	}
 	args, problem, err := c.schemas.checkArguments(ctx, spec, p.call.Arguments)
 	if err != nil {
@@ -90,22 +97,22 @@ func (c *toolCalls) plan(ctx context.Context, p *plannedCall, refused bool) erro
 
 // wasSound reports whether a call with redacted arguments has a recorded result of its tool.
 func (c *toolCalls) wasSound(p *plannedCall) bool {
-	e := c.rec.Peek(echo.NodeToolCall, p.key)
+	e := c.Rec.Peek(echo.NodeToolCall, p.key)
 	return p.redacted && e != nil && (e.Error == nil || e.Error.Kind != "invalid_arguments")
 }
 
 // searchedBefore reports whether a recorded result is of a search in messages, of which one was redacted
 // since: they are in another order now.
 func (c *toolCalls) searchedBefore(e *echo.Entry) bool {
-	return e.Tool != nil && e.Tool.Name == lookup.ToolSearch && c.rec.SomethingRedacted(e)
+	return e.Tool != nil && e.Tool.Name == lookup.ToolSearch && c.Rec.SomethingRedacted(e)
 }
 
 func (c *toolCalls) settle(p *plannedCall, kind string, failed bool, text string) error {
 	p.result = echo.NewToolResult(p.call, echo.Text(text), failed)
-	if e := c.rec.Peek(echo.NodeToolCall, p.key); e != nil && (p.redacted || c.rec.Redacted(e, p.result) || c.searchedBefore(e)) {
+	if e := c.Rec.Peek(echo.NodeToolCall, p.key); e != nil && (p.redacted || c.Rec.Redacted(e, p.result) || c.searchedBefore(e)) {
 		p.result = e.Message
 	}
-	return c.rec.Append(effect.ToolEntry(p.key, c.Site, p.call, p.result, kind))
+	return c.Rec.Append(effect.ToolEntry(p.key, c.Site, p.call, p.result, kind))
 }
 
 // performAll runs the calls without a result. The first that cannot go on stops the others.
@@ -115,8 +122,8 @@ func (c *toolCalls) performAll(ctx context.Context, plan []plannedCall) error {
 		if plan[i].result == nil {
 			open = append(open, &plan[i])
 			c.touched = c.touched || !plan[i].spec.Idempotent
-			c.rec.observe(Event{
-				Kind: EventToolCall, Key: plan[i].key, Site: c.Site, Tool: plan[i].call.Name, Arguments: c.rec.mask.Text(plan[i].call.Arguments),
+			c.Rec.Observe(core.Event{
+				Kind: core.EventToolCall, Key: plan[i].key, Site: c.Site, Tool: plan[i].call.Name, Arguments: c.Rec.Mask.Text(plan[i].call.Arguments),
 			})
 		}
 	}
@@ -124,17 +131,51 @@ func (c *toolCalls) performAll(ctx context.Context, plan []plannedCall) error {
 	branches := make([]effect.Branch, len(open))
 	for i, p := range open {
 		branches[i] = effect.Branch{Key: p.key, Run: func(ctx context.Context) (err error) {
-			p.result, err = c.rec.Tool(ctx, p.key, p.spec, effect.ToolRequest{
+			if c.isCascade(p.call.Name) {
+				return c.runCascade(ctx, p)
+			}
+			p.result, err = c.Rec.Tool(ctx, p.key, p.spec, effect.ToolRequest{
 				Site: site, SessionID: session, CallID: p.call.ID, Name: p.call.Name, Arguments: p.args,
 			})
 			return err
 		}}
 	}
-	return c.rec.Fork(ctx, site.Cascade, MaxParallelTools, branches)
+	err := c.Rec.Fork(ctx, site.Cascade, MaxParallelTools, branches)
+	for _, p := range open {
+		c.children.took(p.child)
+	}
+	var held *effect.HeldError
+	if errors.As(err, &held) {
+		return held.Err
+	}
+	return err
+}
+
+// isCascade reports whether a tool is another cascade, which runs as a session of its own.
+func (c *toolCalls) isCascade(name string) bool {
+	return name == toolset.ToolSpawn || c.set.Cascades[name] != nil
+}
+
+// runCascade answers a call of a tool that is a cascade. A limit of the run that stops it leaves the
+// other calls to their ends.
+func (c *toolCalls) runCascade(ctx context.Context, p *plannedCall) (err error) {
+	if p.call.Name == toolset.ToolSpawn {
+		p.child, err = c.children.spawn(ctx, p.key, p.args)
+	} else {
+		p.child, err = c.children.call(ctx, p.key, p.call.Name, c.set.Cascades[p.call.Name], p.args)
+	}
+	var over *budget.Error
+	switch {
+	case errors.As(err, &over):
+		return &effect.HeldError{Err: err}
+	case err != nil:
+		return err
+	}
+	return c.settle(p, "failed", p.child.failed, p.child.text)
 }
 
 // checkArguments checks arguments against the tool's schema. The problem is for the model.
-func (c schemaCache) checkArguments(ctx context.Context, spec effect.ToolSpec, text string) (args json.RawMessage, problem string, err error) {
+func (c *schemaCache) checkArguments(ctx context.Context, spec effect.ToolSpec, text string) (args json.RawMessage, problem string, err error) {
 	args = json.RawMessage(strings.TrimSpace(text))
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
@@ -187,10 +228,10 @@ func (c *toolCalls) repetition(call echo.ToolCall, result echo.Hash) int {
 	switch {
 	case !ok:
 		return 0
-	case !c.views.builder.Masked(result):
+	case !c.views.Builder.Masked(result):
 		return before.turn
 	case before.attempt == c.Attempt && call.Name != lookup.ToolRecall:
-		c.views.reads.repeated(call.Name, result)
+		c.views.Reads.Repeated(call.Name, result)
 	}
 	return 0
 }

@@ -9,50 +9,51 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/views"
 )
 
 // maxRefusals bounds how often a refused request is made smaller. The builder gives up before.
 const maxRefusals = 10
 
 // takeTurn is one model call together with the tool results that answer it.
-func (v *visit) takeTurn(ctx context.Context, noTools bool) (*effect.ModelResponse, error) {
-	resp, err := v.send(ctx, noTools)
+func (c *conversation) takeTurn(ctx context.Context, noTools bool) (*effect.ModelResponse, error) {
+	resp, err := c.send(ctx, noTools)
 	if err != nil {
 		return nil, err
 	}
-	v.result.Turns++
-	v.enter(resp.Message)
+	c.result.Turns++
+	c.enter(resp.Message)
 	if len(resp.Message.ToolCalls()) == 0 {
-		return resp, v.noteAnswer(resp)
+		return resp, c.noteAnswer(resp)
 	}
-	repeated, err := v.tools.run(ctx, resp.Message, noTools)
+	repeated, err := c.tools.run(ctx, resp.Message, noTools)
 	if err != nil || len(repeated) == 0 {
 		return resp, err
 	}
-	return resp, v.say(echo.StepRepeat, echo.NewText(echo.RoleUser, echo.KindNotice,
+	return resp, c.say(echo.StepRepeat, echo.NewText(echo.RoleUser, echo.KindNotice,
 		"You made the same call with the same result before: "+strings.Join(repeated, ", ")+
 			". Making it again will not change the result: use what you have, or try something else."))
 }
 
 // send makes a turn's model call. A request refused as too long is made smaller and sent again; where
 // a model cannot be reached, the next one is asked.
-func (v *visit) send(ctx context.Context, noTools bool) (*effect.ModelResponse, error) {
-	if err := v.views.readIdle(ctx); err != nil {
+func (c *conversation) send(ctx context.Context, noTools bool) (*effect.ModelResponse, error) {
+	if err := c.views.ReadIdle(ctx); err != nil {
 		return nil, err
 	}
 	var refusal error
 	for try := 1; ; try++ {
-		key := v.here().Try(echo.StepModel, try)
-		req, err := v.views.request(ctx, v.here().Try(echo.StepContext, try), key, noTools)
+		key := c.Here().Try(echo.StepModel, try)
+		req, err := c.views.Request(ctx, c.Here().Try(echo.StepContext, try), key, noTools)
 		if err != nil {
 			return nil, refusedForGood(refusal, err)
 		}
-		resp, err := v.calls.ask(ctx, key, req)
+		resp, err := c.calls.Ask(ctx, key, req)
 		if err == nil {
-			v.views.learn(resp)
+			c.views.Learn(resp)
 			return resp, nil
 		}
-		moved, failed := v.views.fallBack(ctx, key, err)
+		moved, failed := c.views.FallBack(ctx, key, err)
 		switch {
 		case failed != nil:
 			return nil, failed
@@ -63,10 +64,10 @@ func (v *visit) send(ctx context.Context, noTools bool) (*effect.ModelResponse, 
 			return nil, err
 		}
 		refusal = err
-		if try >= maxRefusals || !v.views.smaller() {
+		if try >= maxRefusals || !c.views.Smaller() {
 			return nil, refusedForGood(refusal, nil)
 		}
-		if err := v.rec.warn(key, "the provider refused the request as too long; it is made smaller and sent again"); err != nil {
+		if err := c.Rec.Warn(key, "the provider refused the request as too long; it is made smaller and sent again"); err != nil {
 			return nil, err
 		}
 	}
@@ -88,22 +89,22 @@ func refusedForGood(refusal, err error) error {
 	}
 	m := fit.Largest
 	return fmt.Errorf("%w; nothing more can be left out of it; its largest message is %d (%s, %s): %sor take a model with a larger window",
-		refusal, fit.LargestIndex+1, m.Role(), m.Kind(), shorten(m))
+		refusal, fit.LargestIndex+1, m.Role(), m.Kind(), views.Shorten(m))
 }
 
 // noteAnswer warns of an answer that ends the turn and is not whole.
-func (v *visit) noteAnswer(resp *effect.ModelResponse) error {
-	if resp.Ignored != "" && !v.run.doubted {
-		v.run.doubted = true
-		if err := v.rec.warn(v.at(echo.StepFigures), resp.Ignored); err != nil {
+func (c *conversation) noteAnswer(resp *effect.ModelResponse) error {
+	if resp.Ignored != "" && !c.run.doubted {
+		c.run.doubted = true
+		if err := c.Rec.Warn(c.At(echo.StepFigures), resp.Ignored); err != nil {
 			return err
 		}
 	}
 	switch {
 	case resp.FinishReason == "length":
-		return v.rec.warn(v.at(echo.StepModel), "the answer was cut off at the limit of output tokens")
+		return c.Rec.Warn(c.At(echo.StepModel), "the answer was cut off at the limit of output tokens")
 	case strings.TrimSpace(resp.Message.Text()) == "":
-		return v.rec.warn(v.at(echo.StepModel), fmt.Sprintf("the model answered without text (finish reason %q)", resp.FinishReason))
+		return c.Rec.Warn(c.At(echo.StepModel), fmt.Sprintf("the model answered without text (finish reason %q)", resp.FinishReason))
 	}
 	return nil
 }

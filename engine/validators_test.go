@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/engine/verdict"
 )
 
 // TestEveryBuiltinValidator has the engine judge by every built-in validator and tell a model about
@@ -26,7 +27,7 @@ func TestEveryBuiltinValidator(t *testing.T) {
 		if ref.Kind == cascade.ValidatorCommand {
 			continue // judged by a tool, in TestToolAndCommandValidators
 		}
-		rule, _, why := checkText(ref, " \t")
+		rule, _, why := verdict.Rule(ref, " \t")
 		require.NotEmpty(t, rule, written)
 		require.NotEmpty(t, why, written)
 	}

@@ -15,7 +15,9 @@ import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/views"
 )
 
 // addBig adds a tool whose every result is n characters, and different by its arguments.
@@ -190,11 +192,11 @@ func TestPauseIsReadFromTheClock(t *testing.T) {
 			return inner(req)
 		}
 	}
-	pause(5, cacheLife+time.Second) // the model itself thinks that long: its answer comes when the cache was just used
+	pause(5, views.CacheLife+time.Second) // the model itself thinks that long: its answer comes when the cache was just used
 	b.tools.fns["big"] = func(inner func(context.Context, effect.ToolRequest) (effect.ToolResult, error)) func(context.Context, effect.ToolRequest) (effect.ToolResult, error) {
 		return func(ctx context.Context, req effect.ToolRequest) (effect.ToolResult, error) {
 			if string(req.Arguments) == `{"n":7}` {
-				now = now.Add(cacheLife + 3*time.Second)
+				now = now.Add(views.CacheLife + 3*time.Second)
 			}
 			return inner(ctx, req)
 		}
@@ -256,9 +258,9 @@ func (f *fakeModel) own() (requests []*effect.ModelRequest) {
 	return requests
 }
 
-type watcher struct{ events []Event }
+type watcher struct{ events []core.Event }
 
-func (w *watcher) Observe(e Event) { w.events = append(w.events, e) }
+func (w *watcher) Observe(e core.Event) { w.events = append(w.events, e) }
 
 const longPhase = `{"cascade_id":"c","phases":[{"name":"p","instructions":"Find the one who did it.","tackle":["big"],"rules":{"max_turns":60}%s}]}`
 
@@ -308,14 +310,14 @@ func TestGuardSumsUp(t *testing.T) {
 	require.Equal(t, []string{"big"}, toolNames(own[0]), "recall is not offered before there is something to recall")
 	require.Equal(t, []string{"big", "recall"}, toolNames(own[len(own)-1]))
 
-	seen := map[EventKind]int{}
+	seen := map[core.EventKind]int{}
 	for _, e := range w.events {
 		seen[e.Kind]++
 	}
-	require.Positive(t, seen[EventCompacting])
-	require.Equal(t, seen[EventCompacting], seen[EventCompactionComplete])
-	require.Positive(t, seen[EventContextWarning])
-	require.Len(t, b.entries.of(echo.NodeGuard), seen[EventContextWarning]+seen[EventCompacting]+seen[EventCompactionComplete])
+	require.Positive(t, seen[core.EventCompacting])
+	require.Equal(t, seen[core.EventCompacting], seen[core.EventCompactionComplete])
+	require.Positive(t, seen[core.EventContextWarning])
+	require.Len(t, b.entries.of(echo.NodeGuard), seen[core.EventContextWarning]+seen[core.EventCompacting]+seen[core.EventCompactionComplete])
 	b.entries.checkKeys(t)
 }
 
@@ -436,7 +438,7 @@ func TestRecount(t *testing.T) {
 	ask := b.firstAside()
 	require.Equal(t, []string{"big"}, toolNames(ask))
 	require.Equal(t, "m", ask.Model)
-	require.Equal(t, smallestAnswer, ask.MaxOutputTokens)
+	require.Equal(t, views.SmallestAnswer, ask.MaxOutputTokens)
 	var next *effect.ModelRequest
 	for i, r := range b.model.requests {
 		if r == ask {

@@ -59,7 +59,7 @@ var flagCompleters = map[string]completer{
 	"run --input":               inputNames,
 	"run --input-file":          cascadeFiles,
 	"run --root":                folders,
-	"graph --format":            oneOf("mermaid", "svg"),
+	"graph --format":            oneOf("mermaid", "svg", "text"),
 	"init --model":              modelNames,
 	"init --template":           oneOf(scaffold.Names()...),
 	"run --progress":            oneOf(textsOf(live.Modes())...),

@@ -81,7 +81,7 @@ func TestLanguagePageIsComplete(t *testing.T) {
 			require.True(t, mentioned(key), "docs/cascade.md says nothing about the key %s of %s", key, name)
 		}
 	}
-	codes, err := os.ReadFile("../../cascade/diagnostic.go")
+	codes, err := os.ReadFile("../../cascade/document/diagnostic.go")
 	require.NoError(t, err)
 	found := regexp.MustCompile(`Code = "([a-z0-9_]+)"`).FindAllSubmatch(codes, -1)
 	require.Greater(t, len(found), 25)

@@ -46,8 +46,9 @@ type shownRun struct {
 	run     *app.Run
 	notices *term.Notices
 	closing app.Closing
-	drawing bool // the run is drawn in place, and lines are for afterwards
-	dropped bool // the reader of standard output has gone away, which is yet to be said
+	views   *live.Tree // of the run and of its children
+	drawing bool       // the run is drawn in place, and lines are for afterwards
+	dropped bool       // the reader of standard output has gone away, which is yet to be said
 }
 
 // follow opens a run, shows it, and turns its end into an error. The first signal interrupts it.
@@ -65,7 +66,7 @@ func follow(ctx context.Context, con *console, o showOptions, open func(context.
 		}
 	})
 	defer stop()
-	if s.run, err = open(ctx, runs, app.Watch{Follow: s.show, Notice: s.notices.Say, Fetching: con.fetching}); err != nil {
+	if s.run, err = open(ctx, runs, app.Watch{Follow: s.show, Child: s.showChild, Notice: s.notices.Say, Fetching: con.fetching}); err != nil {
 		return err
 	}
 	return s.finish(s.run.Do(ctx))
@@ -83,7 +84,7 @@ func (s *shownRun) show(r *app.Run) (engine.Observer, []echo.Sink) {
 			echo.RedactionMarkOf(r.Header().Redactions[0].Hash, r.Header().Redactions[0].Characters)))
 	}
 	v := live.New(s.mode, s.con.err, live.Shown{Cascade: r.Cascade(), Session: r.ID(), Notices: s.notices, Now: time.Now})
-	s.drawing = s.mode == live.ModeLive
+	s.drawing, s.views = s.mode == live.ModeLive, live.NewTree(r.ID(), v)
 	if len(recorded) > 0 {
 		v.Resume(recorded)
 	}
@@ -92,6 +93,15 @@ func (s *shownRun) show(r *app.Run) (engine.Observer, []echo.Sink) {
 		sinks = append(sinks, live.NewEvents(term.NewOutput(s.con.out, s.readerGone)))
 	}
 	return v, sinks
+}
+
+// showChild shows a run that another one has begun as a part of that one.
+func (s *shownRun) showChild(parent, child *app.Run) (engine.Observer, []echo.Sink) {
+	v := s.views.Child(parent.ID(), child.ID(), child.Cascade())
+	if recorded := child.Recorded(); len(recorded) > 0 {
+		v.Resume(recorded)
+	}
+	return v, []echo.Sink{v}
 }
 
 // readerGone says that nobody reads standard output any more: now, or after what is drawn.
@@ -113,6 +123,9 @@ func (s *shownRun) finish(res *engine.Result, runErr error) error {
 		fmt.Fprintf(s.con.err, "Warning: %v\n", err)
 	}
 	s.con.warn(s.closing.Engine)
+	for _, id := range s.closing.Interrupted {
+		fmt.Fprintf(s.con.err, "Session %s, which ran on by itself, was interrupted: %s resume %s continues it.\n", id, selfCommand(), id)
+	}
 	if runErr != nil {
 		return s.failure(runErr)
 	}
@@ -149,7 +162,7 @@ func (s *shownRun) printResult(res *engine.Result, runErr error) error {
 // ended returns the run as it is printed.
 func (s *shownRun) ended(res *engine.Result) summary.Run {
 	sums := s.run.Sums()
-	out := summary.Run{Session: s.run.ID(), Result: res, Totals: sums.Totals, Cards: sums.Background, Context: sums.Context, Copied: sums.Copied, Ran: sums.Ran}
+	out := summary.Run{Session: s.run.ID(), Result: res, Totals: sums.Totals, Cards: sums.Background, Context: sums.Context, Copied: sums.Copied, Below: sums.Children, Ran: sums.Ran}
 	for _, p := range res.Phases {
 		out.Phases = append(out.Phases, s.run.VisitTotals(p.Phase, p.Visit))
 	}

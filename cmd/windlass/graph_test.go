@@ -29,13 +29,15 @@ func TestGraphCommand(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, svg, string(written))
 
+	require.Equal(t, "cascade two\na\n  -> b\nb\n", l.run(exitOK, "graph", "two.json", "--format", "text").out.String())
+
 	piped := &process{Cmd: exec.Command("windlass", "graph", "-"), t: t}
 	piped.Stdin = strings.NewReader(two)
 	l.begin(piped)
 	require.Equal(t, exitOK, piped.wait())
 	require.Equal(t, mermaid, piped.out.String())
 
-	require.Equal(t, "Error: --format \"png\" is not known\nTry: --format mermaid, or --format svg\n",
+	require.Equal(t, "Error: --format \"png\" is not known\nTry: --format mermaid, svg or text\n",
 		l.run(exitUsage, "graph", "two.json", "--format", "png").err.String())
 	bad := l.run(exitInvalid, "graph", "bad.json").err.String()
 	require.Contains(t, bad, "Error: bad.json is not a valid cascade: 1 error\n")

@@ -31,7 +31,10 @@ func TestPlantedMistakes(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(out), &found))
 		require.NotEmpty(t, found, f.Name)
 		for _, d := range found {
-			require.Equal(t, path, d.File)
+			if d.File != path {
+				require.Equal(t, "tree-names.yaml", f.Name, d.String()) // which names one that is not valid
+				continue
+			}
 			require.Positive(t, d.Line)
 			require.Positive(t, d.Col)
 			require.Greater(t, d.EndCol, d.Col, d.String())
@@ -41,9 +44,9 @@ func TestPlantedMistakes(t *testing.T) {
 		if n, _ := found.Count(); n > 0 {
 			require.Equal(t, exitInvalid, code, f.Name)
 		}
-		all.WriteString(strings.ReplaceAll(errs, dir+string(filepath.Separator), ""))
+		all.WriteString(strings.ReplaceAll(strings.ReplaceAll(errs, dir+string(filepath.Separator), ""), dir, "DIR"))
 	}
-	require.Equal(t, map[string]int{"structure": 16, "section2": 12}, counts)
+	require.Equal(t, map[string]int{"structure": 16, "section2": 12, "tree": 9}, counts)
 	golden(t, "mistakes.golden", all.String())
 }
 

@@ -17,7 +17,7 @@ func TestDatabaseOfAnotherVersion(t *testing.T) {
 	for version, want := range map[string]string{
 		"7": "has schema version 7, which this windlass does not read; it was left as it is. The last windlass that reads it was built from " +
 			"commit " + echo.LastOldBuild + ". Name another database in the DSN, such as \"windlass_3\": it is created when it does not exist",
-		"99": "has schema version 99, but this windlass knows only up to 10: use a newer windlass, or another database",
+		"99": "has schema version 99, but this windlass knows only up to 11: use a newer windlass, or another database",
 	} {
 		db := clickhousetest.Open(t)
 		write := func(sql string) {

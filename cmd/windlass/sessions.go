@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -30,7 +31,8 @@ func newSessionsListCommand(con *console) *cobra.Command {
 		Long: `Lists the newest runs: those in ClickHouse, and those that are only on this machine so far. A run that was killed,
 interrupted, over its budget or left by its provider can be resumed. Without ClickHouse the runs of this machine
 are listed. --since, --cascade and --tag leave out what does not fit all of them. The tags are those that a cascade
-file lists. --by tag sums all runs up by their tags; a run with several tags counts for each of them.`,
+file lists. --by tag sums all runs up by their tags; a run with several tags counts for each of them. A cascade that
+another one runs is a run of its own, which --children lists; else its parent has the number of those below it.`,
 		Example: "  windlass sessions list\n  windlass sessions list --since 7d --tag team=search\n  windlass sessions list --by tag\n" +
 			"  windlass sessions list --limit 100 --json",
 		Args: noArgs,
@@ -47,6 +49,7 @@ file lists. --by tag sums all runs up by their tags; a run with several tags cou
 		},
 	}
 	cmd.Flags().IntVar(&o.limit, "limit", 20, "how many; 0 for all")
+	cmd.Flags().BoolVar(&o.children, "children", false, "list runs that other runs have begun, too")
 	cmd.Flags().StringVar(&o.by, "by", "", "sum up by tag, all runs unless --limit is given")
 	o.filter.add(cmd, "only runs that began since")
 	con.wideFlag(cmd)
@@ -56,9 +59,18 @@ file lists. --by tag sums all runs up by their tags; a run with several tags cou
 
 // listing is what the flags of "sessions list" say.
 type listing struct {
-	limit  int
-	by     string
-	filter filterFlags
+	limit    int
+	by       string
+	children bool
+	filter   filterFlags
+}
+
+// read returns the sessions that are listed. A sum by tag has children, too: each session has its own sums.
+func (o *listing) read(ctx context.Context, arc *archive.Archive, f clickhouse.Filter) (list []archive.Listed, away, err error) {
+	if o.children || o.by != "" {
+		return arc.List(ctx, o.limit, f)
+	}
+	return archive.ListRuns(ctx, arc, o.limit, f)
 }
 
 func (o *listing) show(cmd *cobra.Command, con *console) error {
@@ -70,7 +82,7 @@ func (o *listing) show(cmd *cobra.Command, con *console) error {
 	if err != nil {
 		return err
 	}
-	list, away, err := arc.List(cmd.Context(), o.limit, filter)
+	list, away, err := o.read(cmd.Context(), arc, filter)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,8 @@ func newSessionsDeleteCommand(con *console) *cobra.Command {
 		Long: `Deletes runs: the folder on this machine, with the journal and the working folder of the run, and the rows and cards
 in ClickHouse. They are named by ID, its end (5 characters or more) or its beginning, but not as last or by a cascade,
 which mean another run tomorrow; or all that have recorded nothing for longer than --older-than; --retention deletes what
-windlass.json says is old enough (docs/cli.md). --dry-run only lists them. Frozen tests are not touched.
+windlass.json says is old enough (docs/cli.md). Runs that a run has begun are deleted with it. --dry-run only lists
+them all. Frozen tests are not touched.
 
 A session that a process is running is never deleted. Neither is one with rows that ClickHouse does not have yet, unless
 it ran with --no-clickhouse. Without a terminal nothing is deleted without --yes.`,

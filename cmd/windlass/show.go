@@ -21,27 +21,29 @@ func newShowCommand(con *console) *cobra.Command { return showCommand(con, "show
 
 // showCommand makes the command that shows one session: it has two names.
 func showCommand(con *console, use, name string) *cobra.Command {
-	var calls bool
+	var calls, items bool
 	cmd := &cobra.Command{
 		Use:   use,
 		Short: "Show what a run did and cost, where it is, and what to do next",
 		Long: `Shows a run on one page: how it ended, what each phase did and cost, what its model calls were sent of their full
-history, where the run is, and what to do next. --calls lists every call.
+history, where the run is, and what to do next. --calls lists every call, --items every element of a list. The children
+of the run are listed with their own figures; "with children" is a session and all below it.
 
 ` + aboutNames,
 		Example: "  windlass " + name + " last\n  windlass " + name + " 7k2mq --calls\n  windlass " + name + " last~1 --json",
 		Args:    oneSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return showSession(cmd.Context(), con, args[0], calls)
+			return showSession(cmd.Context(), con, args[0], calls, items)
 		},
 	}
 	cmd.Flags().BoolVar(&calls, "calls", false, "list every model and tool call")
+	cmd.Flags().BoolVar(&items, "items", false, "list every element of lists")
 	con.wideFlag(cmd)
 	con.jsonFlag(cmd)
 	return cmd
 }
 
-func showSession(ctx context.Context, con *console, given string, calls bool) error {
+func showSession(ctx context.Context, con *console, given string, calls, items bool) error {
 	arc, err := con.archive()
 	if err != nil {
 		return err
@@ -52,7 +54,7 @@ func showSession(ctx context.Context, con *console, given string, calls bool) er
 	}
 	return con.print(d, func() error {
 		out := con.contexts()
-		s := &page.Session{Report: d, Place: placeOf(con.app, d), Command: selfCommand(), Name: con.nameOf(out.Width, d.ID), Calls: calls}
+		s := &page.Session{Report: d, Place: placeOf(con.app, d), Command: selfCommand(), Name: con.nameOf(out.Width, d.ID), Calls: calls, Items: items}
 		if r, err := inspect.New(d.ID, d.Entries); err == nil { // else what was sent cannot be said
 			s.Contexts = r.Calls
 		}

@@ -153,7 +153,7 @@ func TestAsRunIsTheRecord(t *testing.T) {
 		sent := map[string]map[int]int64{} // by visit and length of the history
 		for req, err := range record.RequestsOf(rec.Entries) {
 			require.NoError(t, err)
-			visit := req.Key().VisitKey().String()
+			visit := record.Conversation(req.Key()).String()
 			if sent[visit] == nil {
 				sent[visit] = map[int]int64{}
 			}

@@ -71,7 +71,7 @@ func runTests(ctx context.Context, con *console, given []string, o testRunOption
 	defer stop()
 	begun := time.Now()
 	progress := term.NewCounter(term.NewLine(con.err), "tests", len(files))
-	report := suite.Options{Known: app.Known(), Update: o.update, Step: progress.Step}.RunAll(ctx, files)
+	report := suite.Options{Load: app.LoadKnown, Update: o.update, Step: progress.Step}.RunAll(ctx, files)
 	progress.Clear()
 	if ctx.Err() != nil {
 		return withExit(exitInterrupted, errInterrupted, "")

@@ -109,7 +109,7 @@ var loosenings = []struct {
 	word    string
 }{
 	{regexp.MustCompile(`\b01[0-9a-hjkmnp-tv-z]{24}\b`), "SESSION"},
-	{regexp.MustCompile(`\b(handoff|stats|show|resume) (?:[0-9a-hjkmnp-tv-z]{5,12})\b`), "$1 SESSION"},
+	{regexp.MustCompile(`\b(handoff|stats|show|resume|replay) (?:[0-9a-hjkmnp-tv-z]{5,12})\b`), "$1 SESSION"},
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`), "WHEN"},
 	{regexp.MustCompile(`<?\b(\d+m)?\d+(\.\d+)?m?s\b`), "TIME"},
 	{regexp.MustCompile(`[ \t]+|-{2,}`), " "},

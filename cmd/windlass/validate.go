@@ -114,7 +114,7 @@ func (v *validation) check(ctx context.Context, path string) {
 		v.fail(unreadable(path, err))
 		return
 	}
-	errs, warnings := found.Count()
+	errs, warnings := app.OwnOf(path, found).Count()
 	v.files = append(v.files, checkedFile{path, errs, warnings})
 	for _, d := range found {
 		if text := d.String(); !v.seen[text] {

@@ -140,7 +140,7 @@ func TestValidateKnowsTheRightsOfRuns(t *testing.T) {
 func TestDiagnosticText(t *testing.T) {
 	t.Parallel()
 	_, _, errs := commandLine(t, brokenCascade, "validate", "-")
-	require.Contains(t, errs, `<stdin>:3:66: error: the tackle of phase "a" names "read_flie", which is no tool [unknown_tool]
+	require.Contains(t, errs, `<stdin>:3:66: error: the tackle of phase "a" names "read_flie", which is neither a tool nor a cascade [unknown_tool]
     3 |   "phases": [{"name": "a", "instructions": "{{ oops", "tackle": ["read_flie"]}]
       |                                                                  ^^^^^^^^^^^
       = hint: did you mean "read_file"?

@@ -19,16 +19,27 @@ type Header struct {
 	Rules     int             `json:"rules"` // of the engine that the session was begun under, from 1; see engine.Rules
 	SessionID string          `json:"session_id"`
 	StartedAt time.Time       `json:"started_at"`
-	Windlass  string          `json:"windlass"`         // the version of windlass
-	File      string          `json:"file"`             // the cascade file as it was named
-	Cascade   json.RawMessage `json:"cascade"`          // the whole cascade, as it was understood
-	Script    string          `json:"script,omitempty"` // the script that answered instead of a model
+	ChildOf   string          `json:"child_of,omitempty"` // of a child: the session that has begun it, see ChildKey
+	Windlass  string          `json:"windlass"`           // the version of windlass
+	File      string          `json:"file"`               // the cascade file as it was named
+	Cascade   json.RawMessage `json:"cascade"`            // the whole cascade, as it was understood
+	Script    string          `json:"script,omitempty"`   // the script that answered instead of a model
 	Input     json.RawMessage `json:"input"`
 	Options   json.RawMessage `json:"options,omitempty"` // in the form of the program that began it
 
 	// Of a fork: the id of the parent, and the number of the last entry that it has of it.
 	Parent    string `json:"parent,omitempty"`
 	ParentSeq uint64 `json:"parent_seq,omitempty"`
+
+	// Library has the cascades that this one reaches by name, as they were when the session began; in the
+	// form of the program that began it.
+	Library json.RawMessage `json:"library,omitempty"`
+
+	// Of a child: the key under which it was begun, the first of all its ancestors, and how far it is
+	// below that.
+	ChildKey echo.Key `json:"child_key,omitzero"`
+	Root     string   `json:"root,omitempty"`
+	Depth    int      `json:"depth,omitempty"`
 
 	// Redactions are the messages that were redacted since, in that order.
 	Redactions []Redaction `json:"redactions,omitempty"`

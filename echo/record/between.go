@@ -46,7 +46,7 @@ func BetweenPhases(entries []*echo.Entry) Between {
 	var sum Between
 	for _, key := range keys {
 		own, copied := 0, 0
-		for _, call := range asked[Conversation(key)] {
+		for _, call := range callsOf(Conversation(key), asked) {
 			switch answer := answers[call]; {
 			case answer == nil || answer.Error != nil:
 			case origin.Has(answer):
@@ -86,4 +86,19 @@ func (b *Between) add(s *echo.InterSelection, calls, copied int, price *echo.Pri
 		perToken += price.Input - price.Cached
 	}
 	*b.SavedUSD += float64(s.Everything-s.Sent()) * perToken / 1e6
+}
+
+// callsOf returns the calls of a conversation, or else of those of the parts of a visit, which share
+// what came into the visit.
+func callsOf(conversation echo.Key, asked map[echo.Key][]echo.Key) []echo.Key {
+	if own := asked[conversation]; own != nil {
+		return own
+	}
+	var calls []echo.Key
+	for of, those := range asked {
+		if of.Under(conversation) {
+			calls = append(calls, those...)
+		}
+	}
+	return calls
 }

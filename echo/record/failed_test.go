@@ -79,6 +79,60 @@ func TestSetAsideOfFailures(t *testing.T) {
 			{echo.NodeModelCall, "p/attempt1/turn2/model", true, true},
 			{echo.NodePhaseEnd, "p/end", true, true},
 		},
+		"a child": {
+			{echo.NodeModelCall, "p/attempt1/turn1/model", false, false},
+			{echo.NodeChildStart, "q/child/x", false, true},
+			{echo.NodeChildEnd, "q/child/x", true, true},
+			{echo.NodePhaseEnd, "q/end", true, true},
+		},
+		"a child before another one": {
+			{echo.NodeChildStart, "p/child/x", false, false},
+			{echo.NodeChildEnd, "p/child/x", false, false},
+			{echo.NodeChildStart, "p/child/y", false, true},
+			{echo.NodeChildEnd, "p/child/y", true, true},
+			{echo.NodePhaseEnd, "p/end", true, true},
+		},
+		"a child that failed, and what it led to": {
+			{echo.NodeChildStart, "p/child/x", false, false},
+			{echo.NodeChildEnd, "p/child/x", true, false},
+			{echo.NodePhaseEnd, "p/end", true, false},
+			{echo.NodeModelCall, "handler/attempt1/turn1/model", true, true},
+			{echo.NodePhaseEnd, "handler/end", true, true},
+		},
+		"a child that is the tool of a phase": {
+			{echo.NodeChildStart, "p/attempt1/tool", false, true},
+			{echo.NodeChildEnd, "p/attempt1/tool", true, true},
+			{echo.NodeToolCall, "p/attempt1/tool", true, true},
+			{echo.NodePhaseEnd, "p/end", true, true},
+		},
+		"a child that is a tool of a model": {
+			{echo.NodeModelCall, "p/attempt1/turn1/model", false, false},
+			{echo.NodeChildStart, "p/attempt1/turn1/tool1", false, false},
+			{echo.NodeChildEnd, "p/attempt1/turn1/tool1", true, false},
+			{echo.NodeToolCall, "p/attempt1/turn1/tool1", true, false},
+			{echo.NodePhaseEnd, "p/end", true, false},
+		},
+		"a child that is a validator": {
+			{echo.NodeChildStart, "p/attempt1/turn1/validate/fair", false, false},
+			{echo.NodeChildEnd, "p/attempt1/turn1/validate/fair", true, false},
+			{echo.NodeVerdict, "p/attempt1/turn1/verdict/fair", false, false},
+			{echo.NodePhaseEnd, "p/end", true, false},
+		},
+		"a child beside the run": {
+			{echo.NodeChildStart, "p/async/x", false, false},
+			{echo.NodeModelCall, "p/attempt1/turn1/model", true, true},
+			{echo.NodePhaseEnd, "p/end", true, true},
+			{echo.NodeChildEnd, "run/async/s", true, true},
+		},
+		"a child in a branch": {
+			{echo.NodeBranchStart, "p/item1/start", false, false},
+			{echo.NodeBranchStart, "p/item2/start", false, false},
+			{echo.NodeChildStart, "p/item1/child/x", false, false},
+			{echo.NodeChildStart, "p/item2/child/x", false, true},
+			{echo.NodeChildEnd, "p/item1/child/x", false, false},
+			{echo.NodeChildEnd, "p/item2/child/x", true, true},
+			{echo.NodePhaseEnd, "p/end", true, true},
+		},
 		"a branch in a branch": {
 			{echo.NodeBranchStart, "p/item1/start", false, false},
 			{echo.NodeModelCall, "p/item1/attempt1/turn1/model", false, false},
@@ -105,5 +159,32 @@ func TestSetAsideOfFailures(t *testing.T) {
 			require.Equal(t, want, ResumptionOf(entries).Failed)
 			require.Equal(t, len(want) > 0, ResumptionOf(entries).Possible)
 		})
+	}
+}
+
+// Whether a child that failed may be called again depends on why.
+func TestChildrenThatFailForGood(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		status echo.Status
+		reason echo.StopReason
+		may    bool
+	}{
+		{echo.StatusFailed, echo.StopError, true},
+		{echo.StatusFailed, echo.StopChild, true},
+		{echo.StatusOverBudget, echo.StopBudget, true},
+		{echo.StatusFailed, echo.StopExhausted, false},
+		{echo.StatusFailed, echo.StopInput, false},
+	} {
+		end := echo.NewEntry(echo.MustKey("p/child/x"), echo.ChildEnd{Session: "s", Status: tt.status, Reason: tt.reason})
+		end.Error = &echo.Failure{Kind: string(tt.reason), Message: "why"}
+		run := echo.NewEntry(echo.MustKey("run/end"), echo.RunEnd{Status: echo.StatusFailed, Reason: echo.StopChild})
+		run.Error = end.Error
+		entries := []*echo.Entry{echo.NewEntry(end.Key, echo.ChildStart{Session: "s"}), end, run}
+		for i, e := range entries {
+			e.Seq = uint64(i + 1)
+		}
+		require.Equal(t, tt.may, ResumptionOf(entries).Possible, "%s: %s", tt.status, tt.reason)
+		require.True(t, EndOf(entries).MayResume())
 	}
 }

@@ -106,9 +106,18 @@ func (f *Fold) Workspace() *echo.Workspace { return f.workspace }
 func (f *Fold) Visits() []Visit {
 	out := make([]Visit, len(f.now.visits))
 	for i, v := range f.now.visits {
-		out[i] = *v
-		out[i].Verdicts, out[i].State = slices.Clip(v.Verdicts), slices.Clip(v.State)
-		out[i].Spent = f.tally.Visit(v.Key)
+		out[i] = f.visit(v)
+	}
+	return out
+}
+
+// visit returns a visit as it is now. That of a node which was stopped has no end of its own.
+func (f *Fold) visit(v *Visit) Visit {
+	out := *v
+	out.Verdicts, out.State = slices.Clip(v.Verdicts), slices.Clip(v.State)
+	out.Spent = f.tally.Visit(v.Key)
+	if end := f.End(); end.Whole && v.Node > 0 {
+		out.endWith(end.Status, end.Reason)
 	}
 	return out
 }
@@ -126,15 +135,28 @@ func (f *Fold) History(visit echo.Key) []*echo.Entry {
 func (f *Fold) Routes() []echo.Route { return slices.Clip(f.now.routes) }
 
 // Callouts returns the messages that were marked as important, in their order.
-func (f *Fold) Callouts() []echo.Callout { return slices.Clip(f.now.callouts) }
+func (f *Fold) Callouts() []echo.Callout { return f.now.trunk.marks() }
 
-// State returns what a name of the shared state was set to, nil when it was not set.
-func (f *Fold) State(name string) any { return f.now.shared[name] }
+// State returns what a name of the shared state was set to, nil when it was not set. Of open branches
+// the last in order counts, as when they end.
+func (f *Fold) State(name string) any {
+	v, _ := f.now.trunk.value(name)
+	return v
+}
 
-// Output returns the output of the newest visit that completed, nil when none did.
-func (f *Fold) Output() any { return f.now.output }
+// Shared returns the shared state, by its names, see [Fold.State].
+func (f *Fold) Shared() map[string]any { return f.now.trunk.all(map[string]any{}) }
 
-// Totals returns the sum of the model calls that count.
+// Output returns the output of the newest visit that completed, nil when none did. That of a graph is
+// the output of the last phase in the file that completed, of those that no other comes after.
+func (f *Fold) Output() any {
+	if len(f.now.nodes) > 0 {
+		return f.now.graphOutput()
+	}
+	return f.now.output
+}
+
+// Totals returns the sum of the model calls that count, without those of children.
 func (f *Fold) Totals() Totals { return f.now.totals }
 
 // Spent returns the sum of all that is recorded and not copied, whether it counts or not.

@@ -15,6 +15,8 @@ type results struct {
 	End       End
 	Resume    Resumption
 	Visits    []Visit
+	Branches  map[string][]Branch
+	Children  []Child
 	Histories map[string][]uint64
 	Routes    []echo.Route
 	Callouts  []echo.Callout
@@ -28,8 +30,13 @@ func resultsOf(f *Fold) results {
 	r := results{
 		End: f.End(), Resume: ResumptionOf(f.Counted()), Histories: map[string][]uint64{}, Routes: f.Routes(), Callouts: f.Callouts(),
 		State: map[string]any{"a": f.State("a"), "b": f.State("b")}, Output: f.Output(), Totals: f.Totals(), Counted: seqs(f.Counted()),
+		Branches: map[string][]Branch{}, Children: f.Children(),
 	}
 	for _, v := range f.Visits() {
+		for _, b := range f.Branches(v.Key) {
+			b.Spent = Spent{}
+			r.Branches[v.Key.String()] = append(r.Branches[v.Key.String()], b)
+		}
 		v.Spent = Spent{}
 		r.Visits = append(r.Visits, v)
 	}
@@ -168,6 +175,14 @@ func FuzzFold(f *testing.F) {
 {"node_type":"tool_call","key":"a/item2/sounding1/attempt1/turn1/tool1/tool2","message":{"role":"tool","content":"x"}}
 {"node_type":"phase_end","key":"cards/end","data":{"status":"completed"}}
 {"node_type":"phase_end","key":"a~2/end","data":7}`)
+	f.Add(`{"node_type":"branch_start","key":"a/node1/start"}
+{"node_type":"phase_start","key":"a/node1/begin"}
+{"node_type":"state","key":"a/node1/item2/state/k","data":{"key":"k","value":1}}
+{"node_type":"phase_end","key":"a/node1/item2/finish","data":{"status":"completed"}}
+{"node_type":"branch_end","key":"a/node1/item2/end"}
+{"node_type":"child_start","key":"a/node1/child/x","data":{"session":"s","input":{}}}
+{"node_type":"child_end","key":"run/async/s","data":{"session":"s","status":"failed"}}
+{"node_type":"branch_end","key":"a/node1/end"}`)
 	f.Fuzz(func(t *testing.T, lines string) {
 		fold, requests := New(), NewRequests()
 		var entries []*echo.Entry
@@ -186,7 +201,10 @@ func FuzzFold(f *testing.F) {
 			for _, e := range entries {
 				_ = v.After(e)
 			}
+			_ = fold.Branches(v.Key)
 		}
+		_, _, _, _ = fold.Nodes(), fold.Children(), fold.Output(), fold.Callouts()
+		_ = fold.State("k")
 		require.Equal(t, resultsOf(fold).Counted, seqs(Counted(entries)))
 		_ = Kept(entries)
 	})

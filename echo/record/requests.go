@@ -75,8 +75,10 @@ func (r *Requests) Read(e *echo.Entry) (req *Request, err error) {
 		forget(r.histories, visit)
 		r.dialects[visit] = dialect.Recorded(e)
 	case hasCompleted(e):
-		forget(r.histories, visit)
-		delete(r.dialects, visit)
+		forget(r.histories, conversation(e.Key, &p))
+		if len(p.Parts()) == 0 {
+			delete(r.dialects, visit)
+		}
 	case e.NodeType == echo.NodeSelection && e.Selection != nil:
 		history := r.histories[conversation(e.Key, &p)].settle()
 		if err := fits(e, sent, history); err != nil {

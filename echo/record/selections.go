@@ -31,8 +31,11 @@ func NewSelections() *Selections { return &Selections{views: map[echo.Key][]Sent
 // selections of that conversation cannot be read until one names every message.
 func (r *Selections) Read(e *echo.Entry) ([]Sent, error) {
 	switch {
-	case e.NodeType == echo.NodePhaseStart, hasCompleted(e):
+	case e.NodeType == echo.NodePhaseStart:
 		forget(r.views, e.Key.VisitKey())
+		return nil, nil
+	case hasCompleted(e):
+		forget(r.views, Conversation(e.Key))
 		return nil, nil
 	case e.NodeType != echo.NodeSelection || e.Selection == nil:
 		return nil, nil
@@ -57,7 +60,8 @@ func (r *Selections) Read(e *echo.Entry) ([]Sent, error) {
 	return view, nil
 }
 
-// hasCompleted reports whether an entry is the end of a visit that cannot be resumed.
+// hasCompleted reports whether an entry is the end of a visit, or of a part of it, that cannot be
+// resumed.
 func hasCompleted(e *echo.Entry) bool { return e.NodeType == echo.NodePhaseEnd && e.Error == nil }
 
 // misfit says why a span cannot be applied to a history of so many messages; "" when it can.

@@ -206,7 +206,15 @@ func (s *session) fork(key echo.Key) outcome {
 		branch := &session{t: s.t, rng: s.rng, calls: s.calls}
 		branch.log = echo.NewLog("s1", nil, nil, branch)
 		branch.message(k.Step(echo.StepTask), echo.KindTask)
-		if end := branch.attempts(k); o == well {
+		end := branch.attempts(k)
+		if end == well || end == refused {
+			finish := echo.PhaseEnd{Output: fmt.Sprint("of ", k)}
+			if finish.Status, finish.Reason = endOfOutcome(end); end == refused {
+				finish.Output = nil
+			}
+			require.NoError(s.t, branch.log.Append(echo.NewEntry(k.Step(echo.StepFinish), finish)))
+		}
+		if o == well {
 			o = end
 		}
 		s.calls = branch.calls

@@ -8,17 +8,17 @@ import (
 type state struct {
 	start     *echo.Entry // run_start
 	visits    []*Visit    // in the order in which they began
-	at        map[echo.Key]*Visit
+	visitAt   map[echo.Key]*Visit
 	histories histories
 	routes    []echo.Route
-	callouts  []echo.Callout
-	shared    map[string]any
 	output    any // of the newest visit that completed
 	totals    Totals
+	children  children
+	tree
 }
 
 func newState() *state {
-	return &state{at: map[echo.Key]*Visit{}, histories: histories{}, shared: map[string]any{}}
+	return &state{visitAt: map[echo.Key]*Visit{}, histories: histories{}, tree: newTree()}
 }
 
 func stateOf(counted []*echo.Entry) *state {
@@ -31,14 +31,19 @@ func stateOf(counted []*echo.Entry) *state {
 
 func (s *state) add(e *echo.Entry) {
 	p := e.Key.Path()
-	if e.NodeType == echo.NodePhaseStart && p.Scope == "" {
+	b := s.branch(e.Key, &p)
+	if e.NodeType == echo.NodePhaseStart && p.Scope == "" && len(p.Parts()) == 0 {
 		s.begin(e, &p)
 	}
 	s.histories.add(e, &p)
 	s.totals.Add(e)
-	if v := s.at[e.Key.VisitKey()]; v != nil && e.NodeType != echo.NodeRoute {
+	s.children.add(e)
+	if v := s.visitAt[e.Key.VisitKey()]; v != nil && e.NodeType != echo.NodeRoute {
 		v.add(e, &p)
-		s.addShared(v, e)
+		if len(p.Parts()) > 0 {
+			b.add(e, &p, v)
+		}
+		s.addShared(v, b, e)
 	}
 	switch e.NodeType {
 	case echo.NodeRunStart:
@@ -47,34 +52,43 @@ func (s *state) add(e *echo.Entry) {
 		if d, err := echo.Read[echo.Route](e); err == nil {
 			s.routes = append(s.routes, d)
 		}
+	case echo.NodeBranchEnd:
+		if b != nil {
+			s.end(b)
+		}
 	}
 }
 
 // begin adds a visit. One that begins again under the same key takes the place of the one before.
 func (s *state) begin(e *echo.Entry, p *echo.Path) {
 	v := newVisit(e, p)
-	if old := s.at[v.Key]; old != nil {
+	if old := s.visitAt[v.Key]; old != nil {
 		forget(s.histories, v.Key)
+		s.forget(v.Key)
 		*old = *v
 		return
 	}
-	s.at[v.Key] = v
+	s.visitAt[v.Key] = v
 	s.visits = append(s.visits, v)
 }
 
-// addShared takes what an entry of a visit leaves to the rest of the run.
-func (s *state) addShared(v *Visit, e *echo.Entry) {
+// addShared takes what an entry of a visit leaves to the rest of the run, or to that of its branch.
+func (s *state) addShared(v *Visit, b *branch, e *echo.Entry) {
 	switch e.NodeType {
 	case echo.NodeState:
 		if d, err := echo.Read[echo.State](e); err == nil {
-			s.shared[d.Key] = d.Value
+			s.scopeOf(b).set(d.Key, d.Value)
 			v.set(d.Key)
+			if b != nil {
+				b.Visit.set(d.Key)
+			}
 		}
 	case echo.NodeCallout:
 		d, _ := echo.Read[echo.CalloutMark](e) // one that cannot be read has no name
-		s.callouts = append(s.callouts, echo.Callout{Name: d.Name, Phase: v.Phase, Hash: e.ContentHash})
+		in := s.scopeOf(b)
+		in.callouts = append(in.callouts, echo.Callout{Name: d.Name, Phase: v.Phase, Hash: e.ContentHash})
 	case echo.NodePhaseEnd:
-		if v.Status == echo.StatusCompleted {
+		if v.Status == echo.StatusCompleted && v.Node == 0 {
 			s.output = v.Output
 		}
 	}

@@ -13,10 +13,12 @@ import (
 // What a fork has copied was done and paid for in the session that it comes from: it is in the
 // sums of that one, so that sums over sessions have it once, and here in Copied alone.
 type Tally struct {
-	sums   Sums
-	visits map[echo.Key]*visited
-	own    bool    // the newest entry is the session's own
-	asked  []asked // what model calls are sent that are not answered: few
+	sums     Sums
+	visits   map[echo.Key]*visited
+	branches map[echo.Key]*Spent // below visits
+	children childSums
+	own      bool    // the newest entry is the session's own
+	asked    []asked // what model calls are sent that are not answered: few
 }
 
 // Sums are what all entries of a session come to that are its own.
@@ -25,6 +27,7 @@ type Sums struct {
 	Background Totals        // of it, what was done in the background
 	Context    Sizes         // of what phases' calls that were answered were sent
 	Copied     Copied        // in no sum above
+	Children   Below         // in no sum above
 	Phases     int           // visits that have begun, those that were copied among them
 	StartedAt  time.Time     // of its first own entry: a fork begins after what it has copied
 	Ran        time.Duration // in which it ran: without the time from a stop to the next resume
@@ -67,7 +70,10 @@ func (t *Tally) Add(e *echo.Entry) {
 	t.time(e, own)
 	t.sums.Entries = e.Seq
 	t.sums.take(e, own)
-	if !own {
+	if own {
+		t.children.add(e)
+		t.sums.Children = t.children.Below
+	} else {
 		t.sums.Copied.add(e)
 	}
 	switch visit := e.Key.VisitKey(); {
@@ -131,10 +137,37 @@ func (t *Tally) visit(key echo.Key, e *echo.Entry, own bool) {
 		v.begun = true
 		t.sums.Phases++
 	}
+	if e.Key.HasBranches() {
+		t.parts(e, own)
+	}
+}
+
+// parts adds an entry to the branch that it is in and to those that this one grows from.
+func (t *Tally) parts(e *echo.Entry, own bool) {
+	if t.branches == nil {
+		t.branches = map[echo.Key]*Spent{}
+	}
+	p := e.Key.Path()
+	for range p.Parts() {
+		key := conversation(e.Key, &p)
+		if t.branches[key] == nil {
+			t.branches[key] = &Spent{}
+		}
+		t.branches[key].take(e, own)
+		p.Branches = p.Branches[:len(p.Branches)-1]
+	}
 }
 
 // Sums returns the sums of the session.
 func (t *Tally) Sums() Sums { return t.sums }
+
+// Branch returns the sums of a branch below a visit.
+func (t *Tally) Branch(branch echo.Key) Spent {
+	if s := t.branches[branch]; s != nil {
+		return *s
+	}
+	return Spent{}
+}
 
 // Visit returns the sums of a visit.
 func (t *Tally) Visit(visit echo.Key) Spent {

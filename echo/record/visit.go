@@ -8,10 +8,12 @@ import (
 )
 
 // Visit is what a visit came to so far; of the entries that count, unless a field says otherwise.
+// Attempts, verdicts and the model that is asked are its own, without those of its parts, see [Branch].
 type Visit struct {
 	Key    echo.Key
 	Phase  string
 	Number int    // from 1: how often the phase has begun
+	Node   int    // of a graph: the number of the phase, or of the failed one that it runs in place of; else 0
 	Model  string // that it asks now; empty for a phase without a model
 
 	Outcome
@@ -41,7 +43,7 @@ type Position struct {
 	Attempt  int // of the newest entry, from 1
 	Turn     int // of the newest entry, from 1; 0: before the first of the attempt
 	Attempts int // that have begun
-	Turns    int // that the model has answered, in all attempts
+	Turns    int // that the model has answered, in all attempts and parts
 }
 
 // Verdict is what a check said of an answer.
@@ -77,7 +79,7 @@ func (s *Spent) take(e *echo.Entry, own bool) {
 
 func newVisit(e *echo.Entry, p *echo.Path) *Visit {
 	return &Visit{
-		Key: e.Key.VisitKey(), Phase: p.Phase, Number: p.Visit, Model: e.Model,
+		Key: e.Key.VisitKey(), Phase: p.Phase, Number: p.Visit, Node: p.Node(), Model: e.Model,
 		Outcome: Outcome{Status: echo.StatusRunning}, StartedAt: e.At,
 	}
 }
@@ -91,15 +93,29 @@ func (v Visit) After(e *echo.Entry) Visit {
 }
 
 func (v *Visit) add(e *echo.Entry, p *echo.Path) {
+	v.addCall(e, p)
+	if len(p.Parts()) == 0 {
+		v.addOwn(e, p)
+	}
+}
+
+// addCall takes a model call of it or of a part of it.
+func (v *Visit) addCall(e *echo.Entry, p *echo.Path) {
+	if e.NodeType != echo.NodeModelCall {
+		return
+	}
+	v.Totals.Add(e)
+	if e.Message != nil && p.InTurn().Kind == echo.StepModel {
+		v.Turns++
+	}
+}
+
+// addOwn takes an entry that is not of a part of it.
+func (v *Visit) addOwn(e *echo.Entry, p *echo.Path) {
 	if p.Attempt > 0 {
 		v.Attempt, v.Turn, v.Attempts = p.Attempt, p.Turn, max(v.Attempts, p.Attempt)
 	}
-	switch e.NodeType {
-	case echo.NodeModelCall:
-		v.Totals.Add(e)
-		if e.Message != nil && p.InTurn().Kind == echo.StepModel {
-			v.Turns++
-		}
+	switch e.NodeType { //nolint:exhaustive // the others change nothing
 	case echo.NodeVerdict:
 		d, err := echo.Read[echo.Verdict](e)
 		if err == nil {
@@ -148,11 +164,13 @@ func (v *Visit) set(name string) {
 	}
 }
 
-// Refusal returns the newest verdict; ok when it was that an answer does not pass.
+// Refusal returns the newest verdict that is not only advice; ok when it was that something does not
+// pass.
 func (v *Visit) Refusal() (d Verdict, ok bool) {
-	if n := len(v.Verdicts); n > 0 {
-		d = v.Verdicts[n-1]
-		return d, !d.Valid
+	for _, d := range slices.Backward(v.Verdicts) {
+		if !d.Advises() {
+			return d, !d.Valid
+		}
 	}
-	return d, false
+	return Verdict{}, false
 }

@@ -1,5 +1,6 @@
-// Package budget decides whether a run can afford its next model call: budget.go compares with the
-// limits, estimate.go says what a call is expected to take, error.go which limit does not allow it.
+// Package budget decides whether a run can afford its next model call: ledger.go has what runs took
+// and what their calls in flight are expected to take, budget.go compares with the limits,
+// estimate.go says what a call is expected to take, error.go which limit does not allow it.
 package budget
 
 import (
@@ -10,49 +11,9 @@ import (
 	"github.com/windlass-run/windlass/internal/quantity"
 )
 
-// Ledger is what a run has taken so far, and its limits. It belongs to the run's goroutine.
-type Ledger struct {
-	Limits     cascade.Budget // the zero value limits nothing
-	Background effect.Totals  // calls in the background of the run
-
-	kinds  map[answerKind]tally // answers of the run, for estimates of the next one
-	models map[string]tally
-}
-
-// NewLedger returns the ledger of a run that begins.
-func NewLedger(limits cascade.Budget) *Ledger {
-	return &Ledger{Limits: limits, kinds: map[answerKind]tally{}, models: map[string]tally{}}
-}
-
-// Unlimited reports whether there is no limit.
-func (l *Ledger) Unlimited() bool { return l.Limits == (cascade.Budget{}) }
-
-// Answered adds a call of the run that was answered.
-func (l *Ledger) Answered(req *effect.ModelRequest, resp *effect.ModelResponse) {
-	kind := kindOf(req)
-	l.kinds[kind] = l.kinds[kind].plus(resp)
-	l.models[req.Model] = l.models[req.Model].plus(resp)
-}
-
-func (l *Ledger) estimate(req *effect.ModelRequest, sent Size, f effect.ModelFacts) Estimate {
-	model := l.models[req.Model]
-	e := estimate(sent, expectAnswer(req, l.kinds[kindOf(req)], model, f.MaxOutput), f.Tariff, model)
-	if f.Price != nil {
-		e.PriceAs = f.Price.As
-	}
-	return e
-}
-
-// Afford returns an [*Error] when the next call would exceed a limit. used is what the run's calls
-// took, elapsed its active seconds, nil when not known.
-func (l *Ledger) Afford(req *effect.ModelRequest, sent Size, f effect.ModelFacts, used effect.Totals, elapsed *float64) error {
-	next := l.estimate(req, sent, f)
-	return overLimit(l.Limits, used, l.Background, elapsed, &next)
-}
-
 // overLimit compares a run and its next call with the limits. Background calls count as far as
 // their cost is known, as the run does not depend on them. Pretend prices count as if they were paid.
-func overLimit(b cascade.Budget, used, background effect.Totals, elapsed *float64, next *Estimate) error {
+func overLimit(b cascade.Budget, used, background effect.Totals, elapsed *float64, next *Estimate) *Error {
 	if b.MaxUSD > 0 && used.UnknownCosts > 0 {
 		return &Error{Limit: LimitUSD, Max: b.MaxUSD, Cause: "the cost of " + quantity.Of(used.UnknownCosts, "call") + " is unknown"}
 	}

@@ -22,6 +22,8 @@ type Error struct {
 	Next  *Estimate // what the next call would take
 	Cause string    // instead of a comparison: why the limit cannot be kept
 
+	Above bool // the limit is that of a run above, which has begun this one
+
 	PriceAs string // LimitUSD: the model at whose prices nothing was paid; "": what was used was paid
 }
 

@@ -102,3 +102,12 @@ type answerKind struct {
 func kindOf(req *effect.ModelRequest) answerKind {
 	return answerKind{phase: req.Site.Phase, validator: req.Site.Validator, purpose: req.Site.Purpose, model: req.Model}
 }
+
+// kindOfEntry is kindOf for a call that is recorded.
+func kindOfEntry(e *echo.Entry) answerKind {
+	k := answerKind{phase: e.Phase, validator: e.Key.Validator(), purpose: e.Key.Purpose(), model: e.Model}
+	if k.validator != "" {
+		k.purpose = "" // as the sites of such calls have it
+	}
+	return k
+}

@@ -82,9 +82,10 @@ func TestEstimate(t *testing.T) {
 // Answers are of one kind when phase, validator, purpose and model are the same.
 func TestAnswersByKind(t *testing.T) {
 	t.Parallel()
-	l := NewLedger(cascade.Budget{})
+	l := NewLedger(cascade.Budget{}, nil)
 	add := func(phase, validator, model string, out int64) {
-		l.Answered(&effect.ModelRequest{Model: model, Site: effect.Site{Phase: phase, Validator: validator}}, &effect.ModelResponse{Usage: echo.Usage{In: 10, Out: out}})
+		req := &effect.ModelRequest{Model: model, Site: effect.Site{Phase: phase, Validator: validator}}
+		l.Hold(req).Settle(&effect.ModelResponse{Usage: echo.Usage{In: 10, Out: out}}, nil)
 	}
 	add("p", "", "m", 100)
 	add("p", "", "m", 201)
@@ -154,7 +155,7 @@ func TestOverLimit(t *testing.T) {
 			t.Parallel()
 			err := overLimit(tt.budget, tt.used, background, tt.elapsed, tt.next)
 			if tt.want == "" {
-				require.NoError(t, err)
+				require.Nil(t, err)
 				return
 			}
 			require.EqualError(t, err, tt.want)

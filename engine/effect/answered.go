@@ -11,7 +11,7 @@ import (
 
 // UnansweredError ends a run of [Answered] at a call that has no recorded answer.
 type UnansweredError struct {
-	Node echo.NodeType // model_call or tool_call
+	Node echo.NodeType // model_call, tool_call or child_end
 	Key  echo.Key
 	Site Site
 	Name string // of the model or tool
@@ -19,8 +19,11 @@ type UnansweredError struct {
 
 func (e *UnansweredError) Error() string {
 	what := "the model " + e.Name
-	if e.Node == echo.NodeToolCall {
+	switch e.Node { //nolint:exhaustive // what has answers
+	case echo.NodeToolCall:
 		what = "the tool " + e.Name
+	case echo.NodeChildEnd:
+		return fmt.Sprintf("%s waits for another cascade whose end is not recorded (%s)", e.Site, e.Key)
 	}
 	return fmt.Sprintf("%s asks %s something that has no recorded answer (%s)", e.Site, what, e.Key)
 }

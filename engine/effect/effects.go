@@ -23,6 +23,9 @@ type Effects interface {
 	// A reading of nil is not recorded; its value is nil, as in a replay without a record. read is
 	// called once, and not for what is recorded.
 	Value(ctx context.Context, key echo.Key, site Site, read func() echo.Payload) (json.RawMessage, error)
+	// Child waits for another cascade that runs as a session of its own. Its failure is an outcome; an
+	// error ends the run. run is called at most once, and not for what is recorded.
+	Child(ctx context.Context, key echo.Key, site Site, run RunChild) (*ChildOutcome, error)
 }
 
 // Reading takes a reading; known is false when there was nothing to know.

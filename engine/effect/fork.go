@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/windlass-run/windlass/echo"
 )
@@ -14,6 +15,14 @@ type Branch struct {
 	// Run is the branch, which records under its key. An error stops it; a failure is an outcome.
 	Run func(ctx context.Context) error
 }
+
+// HeldError ends a branch and not the others. The fork returns the first of them once all have ended,
+// and records no ends.
+type HeldError struct{ Err error }
+
+func (e *HeldError) Error() string { return e.Err.Error() }
+
+func (e *HeldError) Unwrap() error { return e.Err }
 
 // Fork runs branches, at most limit at a time, and returns when all have ended; the first error
 // stops the others. All starts are recorded in the parent branch before the first runs, all ends
@@ -28,7 +37,8 @@ func (r *Recorder) Fork(ctx context.Context, cascade string, limit int, branches
 	for i, b := range branches {
 		tasks[i] = func(ctx context.Context) error {
 			err := b.Run(ctx)
-			if errors.Is(err, ErrEndOfRecord) { // the recording of the others may continue
+			var held *HeldError
+			if errors.Is(err, ErrEndOfRecord) || errors.As(err, &held) { // the others may go on
 				ends[i], err = err, nil
 			}
 			return err
@@ -36,6 +46,9 @@ func (r *Recorder) Fork(ctx context.Context, cascade string, limit int, branches
 	}
 	if err := r.seams.Parallel(ctx, limit, tasks); err != nil {
 		return err
+	}
+	if at := slices.IndexFunc(ends, func(err error) bool { return errors.Is(err, ErrEndOfRecord) }); at >= 0 {
+		return ends[at]
 	}
 	if err := cmp.Or(ends...); err != nil {
 		return err

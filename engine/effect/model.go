@@ -144,6 +144,7 @@ type ModelFacts struct {
 	Tariff      *echo.Tariff // the price of a whole call; nil: unknown
 	NativeTools *bool        // for phases that do not say; nil: unknown, which counts as true
 	MarkCache   bool         // its prefix cache has to be asked for, see [ModelRequest.CacheMarks]
+	NoImages    bool         // it is known to take none
 	Fallback    []string     // models to ask when it cannot be reached, unless a cascade names some
 
 	Count      func(*echo.Message) int64 // of a message as it is sent; nil: four bytes are a token

@@ -63,6 +63,9 @@ func (x *redacted) after(e *echo.Entry) bool {
 		return x != nil
 	}
 	since := x.since[e.Key.VisitKey()]
+	if e.Key.Purpose() == echo.PurposeValidator && x.first > 0 && x.first <= e.Seq {
+		return true // it may depend on the input of the run, and before a phase on what that renders
+	}
 	if e.NodeType == echo.NodeInter || e.NodeType == echo.NodeMenu || e.Key.Purpose() == echo.PurposeSelect {
 		return since > 0 || x.first > 0 && x.first <= e.Seq // it also depends on the task, which is recorded after it
 	}
@@ -113,6 +116,7 @@ var dependsOnSizes = map[echo.NodeType]bool{echo.NodeSelection: true, echo.NodeG
 // saysContent are entries whose data may be made of numbers that were taken out.
 var saysContent = map[echo.NodeType]bool{
 	echo.NodePhaseEnd: true, echo.NodeRunEnd: true, echo.NodeState: true, echo.NodeHandoff: true, echo.NodeCallout: true, echo.NodeWarning: true,
+	echo.NodeChildStart: true,
 }
 
 // afterZero reports whether an entry may be made of a number that is 0 now.

@@ -12,6 +12,7 @@ type Site struct {
 	Cascade   string
 	Phase     string
 	Visit     int // from 1: how often the phase has begun
+	Item      int // of a list, from 1; 0: none
 	Attempt   int
 	Turn      int
 	Validator string       // of a call that a validator makes
@@ -23,6 +24,9 @@ func (s Site) String() string {
 	b.WriteString(s.Cascade)
 	if s.Phase != "" {
 		b.WriteString("/" + s.Phase)
+	}
+	if s.Item > 0 {
+		fmt.Fprintf(&b, " (element %d)", s.Item)
 	}
 	if s.Attempt > 0 {
 		fmt.Fprintf(&b, " (attempt %d", s.Attempt)

@@ -61,6 +61,19 @@ func (t *Totals) Count(r *ModelResponse, err error) {
 	t.CostUSD = addCosts(t.CostUSD, *r.CostUSD)
 }
 
+// CountRecorded is [Totals.Count] for a call that is recorded. It returns the answer, nil when there
+// is none.
+func (t *Totals) CountRecorded(e *echo.Entry) *ModelResponse {
+	resp, err := answerOf(e, &ModelRequest{Model: e.Model})
+	t.Count(resp, err)
+	return resp
+}
+
+// BackgroundOf returns a reading of what calls in the background took.
+func BackgroundOf(d echo.BackgroundTotals) Totals {
+	return Totals{Calls: d.Calls, Usage: d.Usage, CostUSD: d.CostUSD, UnknownCosts: d.UnknownCosts, Scripted: d.Scripted}
+}
+
 // Plus returns the sum of both.
 func (t Totals) Plus(u Totals) Totals {
 	return Totals{

@@ -68,7 +68,7 @@ func randomTree(r *rand.Rand, depth int) *treeNode {
 				s.tools = append(s.tools, []string{"read", "write", effecttest.Failing}[r.IntN(3)])
 			}
 		case stepFork:
-			s.branch = []echo.StepKind{echo.StepItem, echo.StepSounding, echo.StepReforge, echo.StepChild}[r.IntN(4)]
+			s.branch = []echo.StepKind{echo.StepItem, echo.StepSounding, echo.StepReforge, echo.StepNode}[r.IntN(4)]
 			for range 1 + r.IntN(treeWidth) {
 				s.branches = append(s.branches, randomTree(r, depth+1))
 			}
@@ -195,11 +195,8 @@ func (r *treeRun) fork(ctx context.Context, at echo.Key, i int, s treeStep) ([]s
 	return out, nil
 }
 
-// branchKey is the key of a branch. A child has a name.
+// branchKey is the key of a branch.
 func branchKey(at echo.Key, kind echo.StepKind, n int) echo.Key {
-	if kind == echo.StepChild {
-		return at.Named(kind, fmt.Sprint("c", n))
-	}
 	return at.Numbered(kind, n)
 }
 
@@ -352,7 +349,7 @@ func exercised(t *testing.T, records map[string][]*echo.Entry, torn int) {
 	for _, entries := range records {
 		aside += len(record.SetAside(entries))
 		for _, e := range entries {
-			if b := e.Key.Path().Branches; e.NodeType == echo.NodeBranchStart && b[len(b)-1].Kind == echo.StepChild {
+			if b := e.Key.Path().Branches; e.NodeType == echo.NodeBranchStart && b[len(b)-1].Kind == echo.StepNode {
 				children++
 			}
 		}

@@ -4,6 +4,7 @@ package lookup
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/windlass-run/windlass/autocontext/selection"
@@ -62,6 +63,35 @@ func (m *Messages) Enter(visit *echo.PhaseRecord, message *echo.Message, attempt
 		m.Cards.Add(s)
 	}
 	m.entered = append(m.entered, s)
+}
+
+// Fork returns the messages of a session that was forked, as they are now.
+func (m *Messages) Fork(s *echo.Session, now func() time.Time) *Messages {
+	f := *m
+	f.Session, f.now, f.Index, f.entered = s, now, selection.NewIndex(), slices.Clip(m.entered)
+	return &f
+}
+
+// Adopt returns the record of a visit of a fork as one of this session, in which its own messages get
+// numbers. Their cards are made already.
+func (m *Messages) Adopt(visit *echo.PhaseRecord, fork *Messages) *echo.PhaseRecord {
+	r := *visit
+	r.History = nil
+	m.Append(&r, visit.History, fork)
+	return &r
+}
+
+// Append adds messages of a fork to the history of a visit, see [Messages.Adopt].
+func (m *Messages) Append(visit *echo.PhaseRecord, items []echo.Item, fork *Messages) {
+	for _, it := range items {
+		if it.Order > 0 {
+			s := fork.entered[it.Order-1]
+			it.Order = len(m.entered) + 1
+			s.Order = it.Order
+			m.entered = append(m.entered, s)
+		}
+		visit.History = append(visit.History, it)
+	}
 }
 
 // MarkCallout has the card of a visit's message say that it is a callout.

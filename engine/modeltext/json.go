@@ -3,6 +3,7 @@ package modeltext
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,6 +28,49 @@ func FindJSON(text string) (raw json.RawMessage, ok bool) {
 		}
 	}
 	return nil, false
+}
+
+// mostRead is how many bytes are read in search of an object, those read again included; each try counts
+// for a few more.
+const (
+	mostRead = 4 << 20
+	perTry   = 64
+)
+
+// FirstObject returns the members of the first JSON object in a text that has a given one, also of
+// an object in another value.
+func FirstObject(text, member string) (members map[string]json.RawMessage, ok bool) {
+	read := 0
+	for at := 0; read < mostRead; at++ {
+		next := strings.IndexByte(text[at:], '{')
+		if next < 0 {
+			return nil, false
+		}
+		at += next
+		if !strings.HasPrefix(strings.TrimLeft(text[at+1:], " \t\r\n"), `"`) {
+			continue
+		}
+		var object map[string]json.RawMessage
+		dec := json.NewDecoder(strings.NewReader(text[at:]))
+		err := dec.Decode(&object)
+		if _, has := object[member]; has && err == nil {
+			return object, true
+		}
+		read += perTry + consumed(dec, err, len(text)-at)
+	}
+	return nil, false
+}
+
+// consumed returns how many of the bytes that are left a decoder has looked at.
+func consumed(dec *json.Decoder, err error, left int) int {
+	var wrong *json.SyntaxError
+	switch {
+	case err == nil:
+		return int(dec.InputOffset())
+	case errors.As(err, &wrong):
+		return int(wrong.Offset)
+	}
+	return left
 }
 
 // Decode reads a JSON value and keeps numbers exact.

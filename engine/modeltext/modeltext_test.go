@@ -85,3 +85,27 @@ func FuzzModelText(f *testing.F) {
 		}
 	})
 }
+
+// FirstObject looks into values from the beginning, and its work is bounded whatever the text is.
+func TestFirstObject(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"valid":1}`:                         "1",
+		`a {b} {"valid":{"x":2}} {"valid":3}`: `{"x":2}`,
+		`{"a":[{"valid":4}]}`:                 "4",
+		"{ \n\t\"valid\": 5 }":                "5",
+		`{"valid":6`:                          "",
+		`{"a":{"valid":7}`:                    "7",
+		`{"VALID":8}`:                         "",
+		``:                                    "",
+		`{}`:                                  "",
+		`{"valid":9,"valid":10}`:              "10",
+		strings.Repeat(`{"a":`, 200_000):      "",
+		strings.Repeat(`{"a":1},`, 50_000) + `{"valid":11}`: "11",
+		strings.Repeat(`{"a`, 500_000):                      "",
+	} {
+		members, ok := FirstObject(text, "valid")
+		require.Equal(t, want != "", ok, "%.50s", text)
+		require.Equal(t, want, string(members["valid"]), "%.50s", text)
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/windlass-run/windlass/cascade"
@@ -16,7 +18,7 @@ import (
 // Stdin is the path that stands for a cascade on standard input.
 const Stdin = "-"
 
-// LoadCascade loads the cascade of a file, or of stdin for [Stdin]. The error of one that is not
+// LoadCascade loads the cascade of a file, or of stdin for [Stdin], with all that it reaches by name. The error of one that is not
 // valid has a [*cascade.InvalidError].
 func LoadCascade(ctx context.Context, path string, stdin io.Reader) (*cascade.Cascade, cascade.Diagnostics, error) {
 	return loadCascade(ctx, path, stdin, Known())
@@ -24,13 +26,13 @@ func LoadCascade(ctx context.Context, path string, stdin io.Reader) (*cascade.Ca
 
 func loadCascade(ctx context.Context, path string, stdin io.Reader, known cascade.Known) (*cascade.Cascade, cascade.Diagnostics, error) {
 	if path != Stdin {
-		return cascade.LoadContext(ctx, path, known)
+		return LoadFile(ctx, path, known)
 	}
 	data, err := io.ReadAll(io.LimitReader(stdin, source.MaxBytes+1))
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the cascade from standard input: %w", err)
 	}
-	return cascade.ParseContext(ctx, "<stdin>", data, known)
+	return foldersHere().Parse(ctx, stdinName, data, known)
 }
 
 // CheckFile checks a cascade, or one of the files that are next to cascades: a tool or a script.
@@ -45,6 +47,20 @@ func CheckFile(ctx context.Context, path string, stdin io.Reader, known cascade.
 	_, found, err := loadCascade(ctx, path, stdin, known)
 	return found, err
 }
+
+// OwnOf returns what was found in a file and the tool files beside it, without what was found in
+// other cascades that it reaches.
+func OwnOf(path string, found cascade.Diagnostics) cascade.Diagnostics {
+	if path == Stdin {
+		path = stdinName
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(d cascade.Diagnostic) bool {
+		return d.File != path && (!cascade.IsToolFile(d.File) || filepath.Dir(d.File) != filepath.Dir(path))
+	})
+}
+
+// stdinName stands for the file of a cascade on standard input.
+const stdinName = "<stdin>"
 
 // CodeInvalidScript is the code of everything that is wrong with a script.
 const CodeInvalidScript cascade.Code = "invalid_script"

@@ -2,6 +2,8 @@ package app
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -66,6 +68,9 @@ func (o *opening) chooseModel() error {
 	if err := o.choosePrices(); err != nil {
 		return err
 	}
+	if o.parent != nil {
+		return o.shareModel()
+	}
 	o.router = llm.NewRouter(o.config, environment.Getenv)
 	o.router.Know(o.run.secrets)
 	o.runner.Facts = o.router.Facts
@@ -78,6 +83,28 @@ func (o *opening) chooseModel() error {
 		o.runner.Facts = o.run.started.PriceAs.facts(factsOffline(o.router))
 		return o.chooseScript()
 	}
+	o.runner.Model = o.router
+	return o.checkModels()
+}
+
+// shareModel has a child ask what its parent asks. Its own script comes before that of its parent.
+func (o *opening) shareModel() error {
+	p := o.parent
+	o.router, o.runner.Facts, o.runner.Model, o.script = p.router, p.runner.Facts, p.runner.Model, p.script
+	switch {
+	case o.options.Extensions.Model != nil:
+		return nil
+	case !o.options.Offline:
+		return o.checkModels()
+	}
+	if _, err := script.Find(o.run.header.File); o.run.header.Script == "" && errors.Is(err, fs.ErrNotExist) || o.run.header.Script == p.script {
+		return nil
+	}
+	return o.chooseScript()
+}
+
+// checkModels finds out whether every model that the run may ask can be asked.
+func (o *opening) checkModels() error {
 	for _, model := range modelsInUse(o.run.cascade, o.run.started.Off, o.runner, o.config) {
 		if model == "" {
 			return failure.New(failure.InvalidRequest, &NoModelError{o.run.header.File}, "")
@@ -86,7 +113,6 @@ func (o *opening) chooseModel() error {
 			return cards.ModelError(err)
 		}
 	}
-	o.runner.Model = o.router
 	return nil
 }
 

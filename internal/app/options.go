@@ -58,6 +58,7 @@ type Models struct {
 type Extensions struct {
 	Model effect.Model // answers instead of endpoints and scripts; nil: it does not
 	Tools []tool.Func  // besides those that are built in and those of the cascade
+	Find  Find         // finds cascades that a model names; nil: as windlass.json says
 }
 
 // ToolNames returns the names of the tools.
@@ -119,6 +120,9 @@ type Watch struct {
 	// Follow is called once, when the run is known and before anything is recorded. The observer,
 	// which may be nil, is told what begins, and the sinks get every entry.
 	Follow func(*Run) (engine.Observer, []echo.Sink)
+	// Child is what Follow is, for a run that another run has begun; it is called by several goroutines
+	// at once. nil: children are not followed.
+	Child func(parent, child *Run) (engine.Observer, []echo.Sink)
 	// Notice is told what a person should know before the run starts.
 	Notice func(text string)
 	// Fetching is called when something may be fetched: show is told how far it is, and done that
@@ -130,6 +134,9 @@ type Watch struct {
 func (w Watch) complete() Watch {
 	if w.Follow == nil {
 		w.Follow = func(*Run) (engine.Observer, []echo.Sink) { return nil, nil }
+	}
+	if w.Child == nil {
+		w.Child = func(_, _ *Run) (engine.Observer, []echo.Sink) { return nil, nil }
 	}
 	if w.Notice == nil {
 		w.Notice = func(string) {}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/cascade/library"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
@@ -38,14 +39,18 @@ func (a *App) Resume(ctx context.Context, id string, o ResumeOptions, w Watch) (
 	if err != nil {
 		return nil, JournalError(id, err)
 	}
-	r, err := a.resume(ctx, j, rec, o, w)
+	var r *Run
+	if err = (relatives{a}).check(rec); err == nil {
+		r, err = a.resume(ctx, j, rec, o, w, nil)
+	}
 	if err != nil {
 		return nil, errors.Join(err, j.Close(ctx))
 	}
 	return r, nil
 }
 
-func (a *App) resume(ctx context.Context, j *journal.Journal, rec *journal.Recording, o ResumeOptions, w Watch) (*Run, error) {
+// resume equips the run of a session whose journal is open: a child of parent, if that is not nil.
+func (a *App) resume(ctx context.Context, j *journal.Journal, rec *journal.Recording, o ResumeOptions, w Watch, parent *opening) (*Run, error) {
 	h := rec.Header
 	if err := checkResumable(rec); err != nil {
 		return nil, err
@@ -62,7 +67,7 @@ func (a *App) resume(ctx context.Context, j *journal.Journal, rec *journal.Recor
 	options.Limits, options.Extensions = o.Limits, o.Extensions
 	options.NoClickHouse = options.NoClickHouse || o.NoClickHouse
 	op := a.opening(cfg, options, w)
-	op.dir = a.SessionDir(h.SessionID)
+	op.dir, op.parent = a.SessionDir(h.SessionID), parent
 	r := op.run
 	r.header, r.started, r.cascade, r.input, r.recorded = h, origin.Started, origin.Cascade, origin.Input, rec.Entries
 	if err := op.chooseModel(); err != nil {
@@ -85,10 +90,11 @@ func checkResumable(rec *journal.Recording) error {
 	return nil
 }
 
-// Changed reports whether the file that the cascade is from says something else by now.
+// Changed reports whether the file that the cascade is from, or one that it reaches, says something
+// else by now.
 func (r *Run) Changed() bool {
-	now, _, err := cascade.Load(r.header.File, Known())
-	return err == nil && now != nil && string(r.secrets.JSON(encoded(now))) != string(encoded(r.cascade))
+	now, _, err := LoadFile(context.Background(), r.header.File, Known())
+	return err == nil && now != nil && (string(r.secrets.JSON(encoded(now))) != string(encoded(r.cascade)) || !sameLibrary(now, r.cascade))
 }
 
 // Fork makes a new session of the beginning of another one, up to its entry seq, and resumes it.
@@ -107,6 +113,9 @@ func (a *App) Fork(ctx context.Context, parent string, seq uint64, o ForkOptions
 	}
 	h, err := forkHeader(rec.Header, id, seq, o)
 	if err != nil {
+		return nil, err
+	}
+	if err := maskFork(a, &h, o); err != nil {
 		return nil, err
 	}
 	if err := a.checkFork(ctx, h, rec.Entries[:seq], o); err != nil {
@@ -135,6 +144,9 @@ func forkHeader(parent journal.Header, id string, seq uint64, o ForkOptions) (jo
 	}
 	if o.Cascade != nil {
 		h.Cascade, h.File = encoded(o.Cascade), o.File
+		if h.Library, err = library.Encode(o.Cascade); err != nil {
+			return h, err
+		}
 	}
 	started := origin.Started
 	if started.Name == "" {
@@ -142,6 +154,7 @@ func forkHeader(parent journal.Header, id string, seq uint64, o ForkOptions) (jo
 	}
 	h.Options = encoded(started)
 	h.SessionID, h.StartedAt, h.Parent, h.ParentSeq = id, time.Now().UTC(), parent.SessionID, seq
+	h.ChildOf, h.ChildKey, h.Root, h.Depth = "", echo.Key{}, "", 0 // it is nobody's child
 	h.Redactions = slices.Clone(h.Redactions)
 	for i := range h.Redactions {
 		of := &h.Redactions[i]
@@ -164,6 +177,15 @@ func (a *App) checkFork(ctx context.Context, h journal.Header, entries []*echo.E
 }
 
 func (a *App) copyAndResume(ctx context.Context, j *journal.Journal, h journal.Header, entries []*echo.Entry, o ForkOptions, w Watch) (*Run, error) {
+	rec, err := copyEntries(ctx, j, h, entries)
+	if err != nil {
+		return nil, err
+	}
+	return a.resume(ctx, j, rec, o.ResumeOptions, w, nil)
+}
+
+// copyEntries writes the entries that a fork has of another session to its journal.
+func copyEntries(ctx context.Context, j *journal.Journal, h journal.Header, entries []*echo.Entry) (*journal.Recording, error) {
 	rec := &journal.Recording{Header: h}
 	for _, e := range entries {
 		mine := *e
@@ -181,5 +203,5 @@ func (a *App) copyAndResume(ctx context.Context, j *journal.Journal, h journal.H
 	if err := j.Wait(ctx); err != nil {
 		return nil, diskError(err)
 	}
-	return a.resume(ctx, j, rec, o.ResumeOptions, w)
+	return rec, nil
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -35,6 +36,8 @@ type Run struct {
 	figures *figures
 	cards   *cards.Cards // nil when no phase has a use for them
 	store   *store       // nil without ClickHouse
+
+	children *children
 }
 
 // store is what a run has of ClickHouse.
@@ -89,13 +92,24 @@ func (r *Run) VisitTotals(phase string, visit int) record.Totals {
 // Do runs the cascade to its end. The result says what it came to, also with an error, which is a
 // [*failure.Error].
 func (r *Run) Do(ctx context.Context) (*engine.Result, error) {
+	defer r.children.run(ctx)()
+	res, err := r.runner.Run(ctx, r.spec())
+	return res, endError(res, withoutSecrets(r.secrets, err))
+}
+
+// spec is what the run is.
+func (r *Run) spec() engine.Spec {
 	spec := engine.Spec{
 		Cascade: r.cascade, Input: r.input, Files: r.started.Files, Log: r.log, WorkDir: r.started.WorkDir, Name: r.started.Name, Rules: r.header.Rules, Redacted: redactionsOf(&r.header), Off: r.started.Off, Header: encoded(r.header),
 		Recording: r.recorded, Background: r.cards.SinceAsked(),
+		Lineage: engine.Lineage{Depth: r.header.Depth, Taken: r.children.taken(), State: r.started.state()},
 	}
 	spec.Budget = r.limits.Apply(spec.BudgetInForce())
-	res, err := r.runner.Run(ctx, spec)
-	return res, endError(res, withoutSecrets(r.secrets, err))
+	if of := r.children.of; of != nil {
+		spec.Parent = of.Ledger
+		spec.Budget = cmp.Or(r.limitsOfChild(spec.BudgetInForce()), spec.Budget)
+	}
+	return spec
 }
 
 // Closing is what closing a run has left to say.
@@ -105,12 +119,21 @@ type Closing struct {
 	Delivered   bool                         // ClickHouse has everything
 	Earlier     database.Delivered           // what was delivered of earlier sessions
 	Engine      string                       // what a person should know of the engine; "": nothing
+	Interrupted []string                     // sessions that the run had begun and left to themselves, and that can be resumed
 	Err         error                        // anything else
 }
 
-// Close ends everything that the run has open. Rows that are on their way to ClickHouse have a
-// while to get there.
+// Close waits for the children that run on, see [cascade.AsyncCascade.Detach], until they have ended or
+// the context of the run has, and ends everything that the run has open. Rows that are on their way to
+// ClickHouse have a while to get there.
 func (r *Run) Close() Closing {
+	children := r.children.close()
+	c := r.close()
+	c.add(children)
+	return c
+}
+
+func (r *Run) close() Closing {
 	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
 	defer cancel()
 	var c Closing
@@ -119,7 +142,9 @@ func (r *Run) Close() Closing {
 	}
 	err := errors.Join(r.log.Close(ctx), r.tools.Close())
 	if s := r.store; s != nil {
-		c.Earlier = s.delivery.Finish(err == nil)
+		if s.delivery != nil {
+			c.Earlier = s.delivery.Finish(err == nil)
+		}
 		err = errors.Join(err, s.querier.Close(ctx))
 		c.Engine = s.handle.Warning()
 	}
@@ -134,4 +159,26 @@ func (r *Run) Close() Closing {
 	}
 	c.Delivered = r.store != nil && (c.Undelivered == nil || c.Undelivered.Rows == 0)
 	return c
+}
+
+// add takes what closing a child has left to say.
+func (c *Closing) add(child Closing) {
+	if child.Cards != nil {
+		c.Cards = errors.Join(c.Cards, child.Cards)
+	}
+	if child.Err != nil {
+		c.Err = errors.Join(c.Err, child.Err)
+	}
+	c.Engine = cmp.Or(c.Engine, child.Engine)
+	c.Interrupted = append(c.Interrupted, child.Interrupted...)
+	c.Delivered = c.Delivered && child.Delivered
+	switch {
+	case child.Undelivered == nil:
+	case c.Undelivered == nil:
+		c.Undelivered = child.Undelivered
+	default:
+		sum := *c.Undelivered
+		sum.Rows, sum.Unread, sum.Err = sum.Rows+child.Undelivered.Rows, sum.Unread+child.Undelivered.Unread, cmp.Or(sum.Err, child.Undelivered.Err)
+		c.Undelivered = &sum
+	}
 }

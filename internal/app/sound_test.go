@@ -60,7 +60,7 @@ func newSound(seed uint64) *sound {
 			"tool_id": "make", "type": "shell", "inputs_schema": object{"type": "object", "properties": object{"a": object{}, "b": object{"type": "integer"}}, "required": []any{"a"}},
 			"command": `printf '{"_route":"ok","dir":%s}' 7{% for x in [a, b | default(0)] %} ; true {{ x }}{% endfor %}`,
 		},
-		object{"tool_id": "accept", "type": "shell", "inputs_schema": object{"content": "the answer"}, "command": "true {{ content }}"},
+		object{"tool_id": "accept", "type": "shell", "inputs_schema": object{"content": "the answer"}, "command": "printf '{\"valid\": true}'; true {{ content }}"},
 		object{"tool_id": "send", "type": "http", "inputs_schema": object{"id": "which"}, "url": "https://127.0.0.1:1/{{ id }}", "method": "POST", "body": `{"id": {{ id }}}`},
 	}
 	g.c["validators"] = object{"good": object{"instructions": "Is this good? {{ content }} {{ original_input.topic }} {{ input.topic | upper }} {{ outputs | length }}"}}

@@ -39,31 +39,37 @@ func (a *App) Start(ctx context.Context, job Job, o RunOptions, w Watch) (*Run, 
 	op.dir = a.SessionDir(id)
 	op.run.header = journal.Header{SessionID: id, File: job.File}
 	op.run.cascade, op.run.input = job.Cascade, job.Input
-	if err := op.check(); err != nil {
-		return nil, err
-	}
-	op.run.started.Off = cascade.SwitchedOff(cfg.Off)
+	op.run.started.Off, op.run.started.Asked = cascade.SwitchedOff(cfg.Off), o.Models.Default
 	op.run.started.Files = job.Files
-	if err := op.chooseModel(); err != nil {
+	return op.start(ctx)
+}
+
+// start makes the session and what its run needs.
+func (o *opening) start(ctx context.Context) (*Run, error) {
+	if err := o.check(); err != nil {
 		return nil, err
 	}
-	if err := op.checkFiles(); err != nil {
+	if err := o.chooseModel(); err != nil {
 		return nil, err
 	}
-	if err := op.allowDownloads(ctx); err != nil {
+	if err := o.checkFiles(); err != nil {
 		return nil, err
 	}
-	if op.run.header, err = op.newHeader(); err != nil {
+	if err := o.allowDownloads(ctx); err != nil {
 		return nil, err
 	}
-	j, err := a.createJournal(ctx, op.run.header)
+	var err error
+	if o.run.header, err = o.newHeader(); err != nil {
+		return nil, err
+	}
+	j, err := o.app.createJournal(ctx, o.run.header)
 	if err != nil {
 		return nil, err
 	}
-	if err := op.equip(ctx, j); err != nil {
-		return nil, errors.Join(err, j.Close(ctx), removeSession(op.dir, op.run.started.WorkDir))
+	if err := o.equip(ctx, j); err != nil {
+		return nil, errors.Join(err, j.Close(ctx), removeSession(o.dir, o.run.started.WorkDir))
 	}
-	return op.run, nil
+	return o.run, nil
 }
 
 // opening is a run that is being made.
@@ -72,7 +78,8 @@ type opening struct {
 	config  *config.Config
 	options RunOptions
 	watch   Watch
-	dir     string // the session's folder
+	dir     string   // the session's folder
+	parent  *opening // of a child: what it shares with the run that has begun it; nil: nothing
 
 	run    *Run
 	runner *engine.Runner // the run's
@@ -85,7 +92,10 @@ type opening struct {
 func (a *App) opening(cfg *config.Config, o RunOptions, w Watch) *opening {
 	r := &Run{limits: o.Limits, secrets: KnownSecrets(cfg, o.Rights.AllowEnv)}
 	r.runner = &engine.Runner{Env: grantedEnv(o.Rights.AllowEnv), Mask: r.secrets}
-	return &opening{app: a, config: cfg, options: o, watch: w.complete(), run: r, runner: r.runner}
+	op := &opening{app: a, config: cfg, options: o, watch: w.complete(), run: r, runner: r.runner}
+	r.children = newChildren(op)
+	r.runner.Children = r.children
+	return op
 }
 
 // equip makes what a run needs besides its journal. Everything that can fail comes before anything
@@ -129,12 +139,14 @@ func (o *opening) connect(ctx context.Context) {
 	if s == nil {
 		return
 	}
-	show, done := o.watch.Fetching()
 	s.handle = o.pool.Open()
-	s.handle.Settle(ctx, show)
-	done()
+	if o.parent == nil {
+		show, done := o.watch.Fetching()
+		s.handle.Settle(ctx, show)
+		done()
+		s.delivery = database.Deliver(ctx, o.pool, o.dir)
+	}
 	s.sink = clickhouse.NewSink(s.handle.DB, clickhouse.SinkOptions{Dir: o.dir, To: o.pool.Address()})
-	s.delivery = database.Deliver(ctx, o.pool, o.dir)
 }
 
 func (o *opening) planCards(ctx context.Context) *cards.Plan { return o.cardsChoice().Plan(ctx) }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/cascade/library"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/app/input"
@@ -22,12 +24,14 @@ type Started struct {
 	WorkDir      string   `json:"work_dir"`         // of the session; of a fork that of the session it comes from,
 	Name         string   `json:"name,omitempty"`   // and its id: both stand in what was sent
 	Models       []string `json:"models,omitempty"` // MODEL for all phases, resolved, or PHASE=MODEL
+	Asked        string   `json:"asked,omitempty"`  // the model that was asked for when the run began, which its children have, too
 	Rights                // with absolute roots
 	Offline      bool     `json:"offline,omitempty"`
 	PriceAs      *PriceAs `json:"price_as,omitempty"` // nil: a script costs nothing
 	NoClickHouse bool     `json:"no_clickhouse,omitempty"`
 
-	Files []engine.File `json:"files,omitempty"` // of the input; the record has their bytes
+	Files []engine.File   `json:"files,omitempty"` // of the input; the record has their bytes
+	State json.RawMessage `json:"state,omitempty"` // the shared state that a child begins with, without secrets
 
 	// Off is what windlass.json had switched off of auto_context when the session began.
 	Off cascade.SwitchedOff `json:"auto_context_off,omitzero"`
@@ -42,11 +46,24 @@ func (s *Started) options() RunOptions {
 	return o
 }
 
+// state returns the state that a child begins with, nil when there is none.
+func (s *Started) state() map[string]any {
+	if len(s.State) == 0 {
+		return nil
+	}
+	state, err := input.Object("state", s.State)
+	if err != nil {
+		return nil
+	}
+	return state
+}
+
 // Origin is what a session came from.
 type Origin struct {
 	Cascade *cascade.Cascade
 	Input   map[string]any
 	Started Started
+	State   map[string]any // that a child begins with
 }
 
 // ReadHeader reads what a session came from off the header of its journal, so that it can be run
@@ -58,14 +75,13 @@ func ReadHeader(h journal.Header, tools ...string) (*Origin, error) {
 		return nil, headerError("session %s: %w", h.SessionID, err)
 	}
 	known := Known(tools...)
-	known.Recorded = true
 	var missing []string
 	known.LaterTool = func(name string, _ cascade.Diagnostic) {
 		if !slices.Contains(missing, name) {
 			missing = append(missing, name)
 		}
 	}
-	c, found, err := cascade.Parse(h.SessionID+"/cascade", h.Cascade, known)
+	c, found, err := library.Read(h.SessionID+"/cascade", h.Cascade, h.Library, known)
 	if err != nil {
 		return nil, headerError("read the cascade of session %s: %w", h.SessionID, err)
 	}
@@ -88,6 +104,9 @@ func ReadHeader(h journal.Header, tools ...string) (*Origin, error) {
 	if err := json.Unmarshal(h.Options, &o.Started); err != nil {
 		return nil, headerError("read what session %s was started with: %w", h.SessionID, err)
 	}
+	if o.State = o.Started.state(); o.State == nil && len(o.Started.State) > 0 {
+		return nil, headerError("read the state that session %s began with: it is no JSON object", h.SessionID)
+	}
 	return o, nil
 }
 
@@ -96,7 +115,7 @@ func (o *opening) newHeader() (journal.Header, error) {
 	r := o.run
 	h := journal.Header{
 		Version: journal.Version, Rules: engine.Rules, SessionID: r.header.SessionID, StartedAt: time.Now().UTC(), Windlass: o.app.version,
-		File: r.header.File,
+		File: r.header.File, ChildOf: r.header.ChildOf, ChildKey: r.header.ChildKey, Root: r.header.Root, Depth: r.header.Depth,
 	}
 	var err error
 	if r.started, err = o.newStarted(); err != nil {
@@ -113,18 +132,41 @@ func (o *opening) newHeader() (journal.Header, error) {
 			return h, fmt.Errorf("find the script: %w", err)
 		}
 	}
+	if r.started.State, err = o.maskedState(); err != nil {
+		return h, err
+	}
+	if h.Library, err = library.Encode(r.cascade); err != nil {
+		return h, err
+	}
 	h.Options = encoded(r.started)
 	h.Cascade, h.Input = r.secrets.JSON(h.Cascade), r.secrets.JSON(h.Input)
+	if h.Library != nil {
+		h.Library = r.secrets.JSON(h.Library)
+	}
 	return h, nil
+}
+
+// maskedState returns what is recorded of the state that a child begins with: of all that a run is
+// started with, it alone may have secrets.
+func (o *opening) maskedState() (json.RawMessage, error) {
+	of := o.run.children.of
+	if of == nil || len(of.State) == 0 {
+		return nil, nil
+	}
+	state, err := json.Marshal(of.State)
+	if err != nil {
+		return nil, failure.New(failure.InvalidInput, fmt.Errorf("encode state: %w", err), "")
+	}
+	return o.run.secrets.JSON(state), nil
 }
 
 func (o *opening) newStarted() (Started, error) {
 	s := Started{
 		WorkDir: filepath.Join(o.dir, "work"), Rights: o.options.Rights, Offline: o.options.Offline, NoClickHouse: o.options.NoClickHouse,
-		Off: o.run.started.Off, PriceAs: o.run.started.PriceAs, Files: o.run.started.Files,
+		Off: o.run.started.Off, PriceAs: o.run.started.PriceAs, Files: o.run.started.Files, Asked: o.run.started.Asked, Dir: o.run.started.Dir,
 	}
 	var err error
-	if s.Dir, err = filepath.Abs(o.app.dir); err != nil {
+	if s.Dir, err = filepath.Abs(cmp.Or(s.Dir, o.app.dir)); err != nil {
 		return s, fmt.Errorf("find the working folder: %w", err)
 	}
 	s.Roots = []string{}

@@ -31,6 +31,8 @@ type Verification struct {
 	Difference string `json:"difference,omitempty"`
 
 	Redaction *RedactionCheck `json:"redacted,omitempty"` // nil: nothing of the session is redacted
+
+	Children []*ChildVerification `json:"children,omitempty"` // that count, in the order in which they began; see [VerifyTree]
 }
 
 // RedactionCheck is what [App.Verify] cannot say of a session with redacted messages.
@@ -170,6 +172,7 @@ func (a *App) Replay(h journal.Header, e Extensions) (*Replay, error) {
 		Runner: op.runner, tools: tools,
 		Spec: engine.Spec{
 			Rules: h.Rules, Redacted: redactionsOf(&h), Off: origin.Started.Off, Cascade: origin.Cascade, Input: origin.Input, Files: origin.Started.Files, Name: cmp.Or(origin.Started.Name, h.SessionID), WorkDir: origin.Started.WorkDir,
+			Lineage: engine.Lineage{Depth: h.Depth, State: origin.State},
 		},
 	}, nil
 }

@@ -25,17 +25,19 @@ const (
 
 // mirrors are the structs with more than 15 fields because what they stand for has as many.
 var mirrors = map[string]string{
-	"cascade.Phase":             "mirrors a file: a phase of a cascade",
-	"cascade.IntraContext":      "mirrors a file: intra_context of a cascade",
-	"cascade.Intra":             "mirrors a file: intra_context of a cascade, with its defaults",
-	"contextcards.Card":         "mirrors a row: context_cards",
-	"echo.Entry":                "mirrors a file: a line of the journal",
-	"echo.Carry":                "mirrors a file: carry of a context_selection in the journal",
-	"echo.Handoff":              "mirrors a file: a handoff in the journal",
-	"internal/config.Model":     "mirrors a file: a model of windlass.json",
-	"internal/simulate.Summary": "mirrors a wire message: a policy in simulate --json",
-	"internal/inspect.Call":     "mirrors a wire message: a call in context --json",
-	"internal/inspect.Sums":     "mirrors a wire message: the sums in context --json",
+	"cascade.Phase":                 "mirrors a file: a phase of a cascade",
+	"cascade.Cascade":               "mirrors a file: a cascade",
+	"echo/journal.Header":           "mirrors a file: the first line of a journal",
+	"cascade/settings.IntraContext": "mirrors a file: intra_context of a cascade",
+	"cascade/settings.Intra":        "mirrors a file: intra_context of a cascade, with its defaults",
+	"contextcards.Card":             "mirrors a row: context_cards",
+	"echo.Entry":                    "mirrors a file: a line of the journal",
+	"echo.Carry":                    "mirrors a file: carry of a context_selection in the journal",
+	"echo.Handoff":                  "mirrors a file: a handoff in the journal",
+	"internal/config.Model":         "mirrors a file: a model of windlass.json",
+	"internal/simulate.Summary":     "mirrors a wire message: a policy in simulate --json",
+	"internal/inspect.Call":         "mirrors a wire message: a call in context --json",
+	"internal/inspect.Sums":         "mirrors a wire message: the sums in context --json",
 }
 
 // excess is a size above its limit: of a package "NAME: lines", of a type "NAME: methods" or "NAME:

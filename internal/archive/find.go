@@ -122,12 +122,12 @@ func idStored(ctx context.Context, a *Archive, db *clickhouse.DB, name string) (
 
 // tooFew says that there is no session so far back.
 func tooFew(home, name string) error {
-	ids, err := Local(home)
+	runs, err := local{home}.runs()
 	if err != nil {
 		return err
 	}
-	have := "are only " + quantity.Of(len(ids), "session")
-	switch len(ids) {
+	have := "are only " + quantity.Of(len(runs), "session")
+	switch len(runs) {
 	case 0:
 		have = "is none"
 	case 1:

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/echo/record"
@@ -28,12 +29,25 @@ type Listed struct {
 	Pending   uint64 `json:"waiting"`           // rows that ClickHouse does not have yet
 	Problem   string `json:"problem,omitempty"` // why its journal cannot be read
 
+	ChildOf  string `json:"child_of,omitempty"` // the session that has begun it, "" when none has
+	Children int    `json:"children,omitempty"` // sessions here that it has begun, and that these have; of a list without those
+
 	local  *sessions.Session // nil: its journal is not here
 	stored bool              // ClickHouse has rows of it
 }
 
 // List returns the newest sessions that fit a filter, all when limit is 0. away: why only those here.
 func (a *Archive) List(ctx context.Context, limit int, f clickhouse.Filter) (list []Listed, away, err error) {
+	return listed(ctx, a, limit, f, false)
+}
+
+// ListRuns is [Archive.List] of an archive without sessions that another session has begun. Each has the number of
+// those below it.
+func ListRuns(ctx context.Context, a *Archive, limit int, f clickhouse.Filter) (list []Listed, away, err error) {
+	return listed(ctx, a, limit, f, true)
+}
+
+func listed(ctx context.Context, a *Archive, limit int, f clickhouse.Filter, runs bool) (all []Listed, away, err error) {
 	find := sync.OnceValues(func() ([]*sessions.Found, error) { return sessions.Find(config.SessionsDir(a.Home)) })
 	var reading sync.WaitGroup
 	reading.Go(func() { _, _ = find() }) // while ClickHouse is opened
@@ -45,7 +59,9 @@ func (a *Archive) List(ctx context.Context, limit int, f clickhouse.Filter) (lis
 			return nil, nil, err
 		}
 		away = a.Database(ctx, func(ctx context.Context, db *clickhouse.DB) (err error) {
-			stored, err = db.Sessions(ctx, limit, f)
+			asked := f
+			asked.Runs = runs
+			stored, err = db.Sessions(ctx, limit, asked)
 			return err
 		})
 	}
@@ -56,12 +72,16 @@ func (a *Archive) List(ctx context.Context, limit int, f clickhouse.Filter) (lis
 	if away != nil && (len(local) == 0 || failure.Is(away, failure.Interrupted)) {
 		return nil, nil, away
 	}
-	rows := newestOf(merge(stored, local), limit, to, f)
-	list = make([]Listed, len(rows))
-	for i, r := range rows {
-		list[i] = r.Listed
+	rows := merge(stored, local)
+	if runs {
+		rows = withoutChildren(rows)
 	}
-	return list, away, nil
+	rows = newestOf(rows, limit, to, f)
+	all = make([]Listed, len(rows))
+	for i, r := range rows {
+		all[i] = r.Listed
+	}
+	return all, away, nil
 }
 
 func look(home string) ([]*sessions.Session, error) {
@@ -83,7 +103,7 @@ func merge(stored []clickhouse.Session, local []*sessions.Found) []*row {
 	at := map[string]*row{}
 	rows := make([]*row, 0, len(stored)+len(local))
 	for _, s := range stored {
-		r := &row{Listed: Listed{Session: s, Resumable: canResume(&s), stored: true}}
+		r := &row{Listed: Listed{Session: s, Resumable: canResume(&s), ChildOf: s.ChildOf, stored: true}}
 		at[s.ID], rows = r, append(rows, r)
 	}
 	for _, f := range local {
@@ -94,9 +114,37 @@ func merge(stored []clickhouse.Session, local []*sessions.Found) []*row {
 			}}}
 			rows = append(rows, r)
 		}
-		r.found = f
+		r.found, r.ChildOf = f, f.ChildOf
 	}
 	return rows
+}
+
+// withoutChildren returns the rows of sessions that no other has begun, with the numbers of those below
+// them.
+func withoutChildren(rows []*row) []*row {
+	of := make(map[string]string, len(rows))
+	at := make(map[string]*row, len(rows))
+	for _, r := range rows {
+		of[r.ID], at[r.ID] = r.ChildOf, r
+	}
+	return slices.DeleteFunc(rows, func(r *row) bool {
+		if top := at[rootOf(r.ID, of)]; top != r {
+			top.Children++
+		}
+		return r.ChildOf != ""
+	})
+}
+
+// rootOf returns the first of the sessions above one, as far as they are known, or itself. of has the
+// session that has begun each.
+func rootOf(id string, of map[string]string) string {
+	for range cascade.MaxDepth {
+		if _, known := of[of[id]]; !known {
+			break
+		}
+		id = of[id]
+	}
+	return id
 }
 
 // filteredAtOnce is how many sessions are looked at before it is known whether they fit a filter.
@@ -146,7 +194,7 @@ func (r *row) look(to string) {
 	if !r.stored {
 		r.CascadeID, r.StartedAt, r.LastAt, r.Tags = s.CascadeID, s.StartedAt, s.LastAt, sessions.Tags(s.Header.Cascade)
 	}
-	r.local, r.Here = s, true
+	r.local, r.Here, r.ChildOf = s, true, s.Header.ChildOf
 	if s.Err != nil {
 		r.Problem, r.Resumable = s.Err.Error(), false
 		return

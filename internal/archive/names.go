@@ -74,11 +74,17 @@ type local struct{ home string }
 func (l local) IDs(fits func(string) bool) ([]string, error) { return localWith(l.home, fits) }
 
 func (l local) Nth(n int) (string, error) {
-	found, err := l.newest()
+	found, err := l.runs()
 	if err != nil || n >= len(found) {
 		return "", err
 	}
 	return found[n].ID, nil
+}
+
+// runs returns the sessions that no other has begun, the newest first.
+func (l local) runs() ([]*sessions.Found, error) {
+	found, err := l.newest()
+	return slices.DeleteFunc(found, func(s *sessions.Found) bool { return s.ChildOf != "" }), err
 }
 
 // cascadesAtOnce is how many sessions are looked at before it is known whether they are needed.
@@ -105,17 +111,21 @@ func (l local) NewestOf(cascade string) (string, error) {
 	return "", nil
 }
 
-// newest returns the sessions as [Archive.List] sorts them.
+// newest returns the sessions as [Archive.List] sorts them, those that people and programs have begun
+// before children.
 func (l local) newest() ([]*sessions.Found, error) {
 	found, err := sessions.Find(config.SessionsDir(l.home))
 	if err != nil {
 		return nil, failure.New(failure.StorageFailed, err, "")
 	}
 	slices.SortStableFunc(found, func(a, b *sessions.Found) int {
-		return cmp.Or(b.StartedAt.Compare(a.StartedAt), strings.Compare(a.ID, b.ID))
+		return cmp.Or(childLast(a.ChildOf, b.ChildOf), b.StartedAt.Compare(a.StartedAt), strings.Compare(a.ID, b.ID))
 	})
 	return found, nil
 }
+
+// childLast orders what a session has begun behind all else.
+func childLast(a, b string) int { return cmp.Compare(min(len(a), 1), min(len(b), 1)) }
 
 // Folders lists the names of the folders that may be sessions of this machine, without looking into
 // them: it takes a fraction of [Local].
@@ -152,7 +162,8 @@ func Recent(home string, ids []string, most int) []Candidate {
 			b.at = made.Timestamp()
 			return
 		}
-		b.at, _, _ = journal.Glance(JournalPath(home, b.id)) // without a time it is an old one
+		seen, _, _ := journal.Glance(JournalPath(home, b.id)) // without a time it is an old one
+		b.at = seen.StartedAt
 	})
 	slices.SortStableFunc(list, func(a, b *begun) int { return cmp.Or(b.at.Compare(a.at), strings.Compare(b.id, a.id)) })
 	var found []Candidate

@@ -29,8 +29,8 @@ type seenJournal struct {
 	session Session
 }
 
-// Newest returns the newest sessions, the newest first: those of this machine by their journals, so
-// that unlike [Archive.List] it always sees how far a run is, and those that only ClickHouse has.
+// Newest returns the newest sessions that no other has begun, the newest first: those of this machine by
+// their journals, so that unlike [Archive.List] it always sees how far a run is, and those that only ClickHouse has.
 func (a *Archive) Newest(ctx context.Context, limit int) (*SessionList, error) {
 	list := &SessionList{Sessions: []Session{}, Notes: []string{}}
 	local, err := look(a.Home)
@@ -41,6 +41,7 @@ func (a *Archive) Newest(ctx context.Context, limit int) (*SessionList, error) {
 	for _, l := range local {
 		here[l.ID] = true
 	}
+	local = slices.DeleteFunc(local, func(s *sessions.Session) bool { return s.Header.ChildOf != "" })
 	for _, l := range newest(local, limit) {
 		s, err := a.sum(l.ID)
 		if err != nil {
@@ -81,7 +82,7 @@ func (a *Archive) others(ctx context.Context, limit int, here map[string]bool) (
 	var out []Session
 	err := a.Database(ctx, func(ctx context.Context, db *clickhouse.DB) error {
 		out = nil // it may be the second time
-		rows, err := db.Sessions(ctx, limit+len(here), clickhouse.Filter{})
+		rows, err := db.Sessions(ctx, limit+len(here), clickhouse.Filter{Runs: true})
 		for _, row := range rows {
 			if here[row.ID] {
 				continue

@@ -28,9 +28,10 @@ type Removed struct {
 	CascadeID string    `json:"cascade_id"`
 	Status    string    `json:"status"`
 	LastAt    time.Time `json:"last_at"`
-	Journal   bool      `json:"journal"` // its folder on this machine
-	Rows      bool      `json:"rows"`    // of ClickHouse
-	Cards     bool      `json:"cards"`   // of ClickHouse
+	ChildOf   string    `json:"child_of,omitempty"` // the session that has begun it
+	Journal   bool      `json:"journal"`            // its folder on this machine
+	Rows      bool      `json:"rows"`               // of ClickHouse
+	Cards     bool      `json:"cards"`              // of ClickHouse
 	Kept      string    `json:"kept,omitempty"`
 
 	busy  bool           // it is kept because it runs
@@ -49,8 +50,8 @@ type Removal struct {
 }
 
 // RemovalOf plans to remove all of the sessions that are given by their ids, or the ends or
-// beginnings of these. No other name is taken, as what it means changes with the next run. A session
-// that runs, or of which ClickHouse does not have all, is an error.
+// beginnings of these, and those that they have begun. No other name is taken, as what it means changes
+// with the next run. A session that runs, or of which ClickHouse does not have all, is an error.
 func (a *Archive) RemovalOf(ctx context.Context, given []string) (*Removal, error) {
 	r, list, cards, err := a.removable(ctx)
 	if err != nil {
@@ -58,22 +59,52 @@ func (a *Archive) RemovalOf(ctx context.Context, given []string) (*Removal, erro
 	}
 	var chosen []string
 	for _, name := range given {
-		l, err := toRemove(list, name)
+		named, err := toRemove(list, name)
 		if err != nil {
 			return nil, err
 		}
-		if slices.Contains(chosen, l.ID) {
-			continue
+		for _, l := range listing(list).family(named) {
+			if slices.Contains(chosen, l.ID) {
+				continue
+			}
+			chosen = append(chosen, l.ID)
+			s := removed(l)
+			if s.Kept, s.busy = l.mustStay(); s.Kept != "" {
+				return nil, s.refusal()
+			}
+			s.Journal, s.Rows, s.Cards = l.Here, l.stored, cards[l.ID]
+			r.Sessions = append(r.Sessions, s)
 		}
-		chosen = append(chosen, l.ID)
-		s := removed(l)
-		if s.Kept, s.busy = l.mustStay(); s.Kept != "" {
-			return nil, s.refusal()
-		}
-		s.Journal, s.Rows, s.Cards = l.Here, l.stored, cards[l.ID]
-		r.Sessions = append(r.Sessions, s)
 	}
 	return r, nil
+}
+
+// family returns a session of a list, and behind it those that it has begun, and that these have.
+func (list listing) family(l *Listed) []*Listed {
+	all := []*Listed{l}
+	for i := 0; i < len(all) && len(all) <= len(list); i++ {
+		for j := range list {
+			if list[j].ChildOf == all[i].ID {
+				all = append(all, &list[j])
+			}
+		}
+	}
+	return all
+}
+
+// lastOf returns when something was last recorded of a session, or of what belongs to the same run.
+func (list listing) lastOf() func(l *Listed) time.Time {
+	of := make(map[string]string, len(list))
+	for i := range list {
+		of[list[i].ID] = list[i].ChildOf
+	}
+	last := map[string]time.Time{}
+	for i := range list {
+		if root := rootOf(list[i].ID, of); list[i].LastAt.After(last[root]) {
+			last[root] = list[i].LastAt
+		}
+	}
+	return func(l *Listed) time.Time { return last[rootOf(l.ID, of)] }
 }
 
 // toRemove returns the session of a list that a name means, as far as one is removed by that.
@@ -109,19 +140,21 @@ func (r *Removed) refusal() error {
 	return failure.New(failure.InvalidRequest, err, "windlass ship "+r.ID+", then delete it")
 }
 
-// RemovalBefore plans to remove what is older than ages allow. What runs, or may run elsewhere, what
+// RemovalBefore plans to remove what is older than ages allow: a session and those that it has begun are
+// as old as the newest of them. What runs, or may run elsewhere, what
 // cannot be read and what ClickHouse does not have all of is kept.
 func (a *Archive) RemovalBefore(ctx context.Context, ages Ages) (*Removal, error) {
 	r, list, cards, err := a.removable(ctx)
 	if err != nil {
 		return nil, err
 	}
+	lastOf := listing(list).lastOf()
 	for i := range list {
 		l := &list[i]
-		s := removed(l)
-		s.Journal = l.Here && l.LastAt.Before(ages.Journals)
-		s.Rows = l.stored && l.LastAt.Before(ages.Rows)
-		s.Cards = cards[l.ID] && (l.LastAt.Before(ages.Rows) || l.LastAt.Before(ages.Cards))
+		s, last := removed(l), lastOf(l)
+		s.Journal = l.Here && last.Before(ages.Journals)
+		s.Rows = l.stored && last.Before(ages.Rows)
+		s.Cards = cards[l.ID] && (last.Before(ages.Rows) || last.Before(ages.Cards))
 		if !s.any() {
 			continue
 		}
@@ -161,7 +194,7 @@ func (a *Archive) removable(ctx context.Context) (*Removal, []Listed, map[string
 }
 
 func removed(l *Listed) Removed {
-	return Removed{ID: l.ID, CascadeID: l.CascadeID, Status: l.Status, LastAt: l.LastAt}
+	return Removed{ID: l.ID, CascadeID: l.CascadeID, Status: l.Status, LastAt: l.LastAt, ChildOf: l.ChildOf}
 }
 
 // mustStay says why a session is never removed; "" when it may be.
@@ -242,13 +275,13 @@ func (r *Removal) hold(s *Removed) error {
 		s.Journal = false
 		return nil
 	case errors.Is(err, journal.ErrBusy):
-		*s = Removed{ID: s.ID, CascadeID: s.CascadeID, Status: s.Status, LastAt: s.LastAt, Kept: "a process runs it", busy: true}
+		*s = Removed{ID: s.ID, CascadeID: s.CascadeID, Status: s.Status, LastAt: s.LastAt, ChildOf: s.ChildOf, Kept: "a process runs it", busy: true}
 		return nil
 	case err != nil:
 		return failure.New(failure.StorageFailed, fmt.Errorf("delete session %s: %w", s.ID, err), "")
 	}
 	if now, err := sessions.Look(dir); err == nil && !now.Marks.KeepHere && now.Waiting(r.to) > 0 && r.database != nil {
-		*s = Removed{ID: s.ID, CascadeID: s.CascadeID, Status: s.Status, LastAt: s.LastAt, Kept: undelivered(now.Waiting(r.to))}
+		*s = Removed{ID: s.ID, CascadeID: s.CascadeID, Status: s.Status, LastAt: s.LastAt, ChildOf: s.ChildOf, Kept: undelivered(now.Waiting(r.to))}
 	}
 	s.owned = o
 	return nil

@@ -3,6 +3,9 @@ package archive
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"slices"
+	"time"
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
@@ -14,6 +17,7 @@ import (
 // Report is what one run did, with each of its model and tool calls.
 type Report struct {
 	clickhouse.Session
+	Family
 	PhaseReports []PhaseReport `json:"phase_reports"`
 	CallList     []Call        `json:"call_list"`
 
@@ -32,6 +36,25 @@ type PhaseReport struct {
 	Attempts  int `json:"attempts"`
 	Turns     int `json:"-"`
 	ToolCalls int `json:"tool_calls"`
+	clickhouse.Usage
+	Branches []BranchReport `json:"branches,omitempty"` // such as the elements of its list, in their order
+}
+
+// BranchReport is what a branch of a visit did and used, such as an element of its list. The figures are
+// in those of the visit.
+type BranchReport struct {
+	Branch string        `json:"branch"` // its key, such as each/item3
+	Kind   echo.StepKind `json:"kind"`
+	Number int           `json:"number"` // from 1
+	Status string        `json:"status"` // pending: it has not begun
+	Reason string        `json:"reason,omitempty"`
+	Error  string        `json:"error,omitempty"`
+
+	StartedAt time.Time `json:"started_at,omitzero"`
+	LastAt    time.Time `json:"last_at,omitzero"`
+	Attempts  int       `json:"attempts"`
+	Turns     int       `json:"turns"`
+	ToolCalls int       `json:"tool_calls"`
 	clickhouse.Usage
 }
 
@@ -60,17 +83,19 @@ func (a *Archive) Report(ctx context.Context, given string) (*Report, error) {
 	}
 	d := read.detail
 	r := &Report{
-		Session:      clickhouse.Session{SessionState: d.SessionState, SessionTimes: d.SessionTimes, SessionFigures: d.SessionFigures, Tags: tagsOf(read.entries)},
-		PhaseReports: []PhaseReport{}, CallList: []Call{}, Here: d.Here, Resumable: d.Resumable, Entries: read.entries,
+		Session: clickhouse.Session{SessionState: d.SessionState, SessionTimes: d.SessionTimes, SessionFigures: d.SessionFigures, Tags: tagsOf(read.entries)},
+		Family:  familyOf(ctx, a, read), PhaseReports: []PhaseReport{}, CallList: []Call{}, Here: d.Here, Resumable: d.Resumable, Entries: read.entries,
 	}
 	if !r.Here { // whoever resumes it brings it here
 		r.Resumable = canResume(&r.Session) && record.ResumptionOf(read.entries).Possible
 	}
-	durations := map[string]float64{} // of the model calls of each visit, in ms
+	durations := map[echo.Key]float64{} // of the model calls of each visit and branch, in ms
 	origin := read.fold.Sums().Copied.Origin
 	for _, e := range read.entries {
 		if e.NodeType == echo.NodeModelCall && !origin.Has(e) {
-			durations[e.Key.VisitKey().String()] += e.DurationMS
+			for _, key := range slices.Compact([]echo.Key{e.Key.VisitKey(), record.Conversation(e.Key)}) {
+				durations[key] += e.DurationMS
+			}
 		}
 		if e.NodeType == echo.NodeModelCall || e.NodeType == echo.NodeToolCall {
 			c := callOf(e)
@@ -79,19 +104,46 @@ func (a *Archive) Report(ctx context.Context, given string) (*Report, error) {
 		}
 	}
 	for i, v := range read.fold.Visits() {
-		p, t := &d.PhaseReports[i], v.Spent.Totals
-		r.PhaseReports = append(r.PhaseReports, PhaseReport{
+		p := &d.PhaseReports[i]
+		report := PhaseReport{
 			Visit: p.Visit, Phase: p.Phase, Status: p.Status, Reason: p.Reason,
 			SessionTimes: clickhouse.SessionTimes{StartedAt: p.StartedAt, LastAt: p.LastAt}, Attempts: p.Attempts, Turns: p.Turns, ToolCalls: p.ToolCalls,
-			Usage: clickhouse.Usage{
-				Calls: uint64(t.Calls), EmbeddingCalls: uint64(t.Embeddings), UnknownCostCalls: uint64(t.UnknownCosts),
-				FailedCalls: uint64(t.Failed), ScriptedCalls: uint64(t.Scripted),
-				Tokens: tokensOf(&t.Usage), TokensReasoning: t.Usage.Reasoning, CostUSD: p.CostUSD, DurationMS: durations[p.Visit],
-				Pretend: pretendOf(&t),
-			},
-		})
+			Usage: usageOf(&v.Spent.Totals, durations[v.Key]),
+		}
+		for _, b := range read.fold.Branches(v.Key) {
+			report.Branches = append(report.Branches, branchOf(&b, d.Status, durations[b.Key]))
+		}
+		r.PhaseReports = append(r.PhaseReports, report)
 	}
 	return r, nil
+}
+
+func usageOf(t *record.Totals, ms float64) clickhouse.Usage {
+	return clickhouse.Usage{
+		Calls: uint64(t.Calls), EmbeddingCalls: uint64(t.Embeddings), UnknownCostCalls: uint64(t.UnknownCosts),
+		FailedCalls: uint64(t.Failed), ScriptedCalls: uint64(t.Scripted),
+		Tokens: tokensOf(&t.Usage), TokensReasoning: t.Usage.Reasoning, CostUSD: t.KnownUSD(), DurationMS: ms,
+		Pretend: pretendOf(t),
+	}
+}
+
+// branchOf returns what a branch of a visit did. open is the status of one that has not ended.
+func branchOf(b *record.Branch, open string, ms float64) BranchReport {
+	out := BranchReport{
+		Branch: b.Key.String(), Kind: b.Step.Kind, Number: b.Step.Number, Status: b.Status.String(), Reason: string(b.Reason), Error: b.Error,
+		StartedAt: b.StartedAt, LastAt: b.Spent.LastAt, Attempts: b.Attempts, Turns: b.Turns, ToolCalls: b.Spent.ToolCalls,
+		Usage: usageOf(&b.Spent.Totals, ms),
+	}
+	switch {
+	case b.Status == echo.StatusRunning:
+		out.Status = open
+	case b.FailedItem > 0:
+		out.Error = fmt.Sprintf("it did not begin: element %d had failed", b.FailedItem)
+	}
+	if !b.EndedAt.IsZero() {
+		out.LastAt = b.EndedAt
+	}
+	return out
 }
 
 // tagsOf returns the tags of a session's cascade, as the start of its run has them.

@@ -94,7 +94,19 @@ func figuresOf(s *record.Sums) clickhouse.SessionFigures {
 	return clickhouse.SessionFigures{
 		Phases: uint64(s.Phases), Calls: uint64(t.Calls), EmbeddingCalls: uint64(t.Embeddings), ToolCalls: uint64(s.ToolCalls),
 		UnknownCostCalls: uint64(t.UnknownCosts), ScriptedCalls: uint64(t.Scripted), Tokens: tokensOf(&t.Usage), CostUSD: t.KnownUSD(),
-		RanMS: float64(s.Ran.Microseconds()) / 1000, Pretend: pretendOf(&t), Copied: copiedOf(&s.Copied),
+		RanMS: float64(s.Ran.Microseconds()) / 1000, Pretend: pretendOf(&t), Copied: copiedOf(&s.Copied), Below: belowOf(t, &s.Children),
+	}
+}
+
+// belowOf returns what a session with these totals and its children came to, as far as its record says.
+func belowOf(own record.Totals, b *record.Below) clickhouse.Below {
+	if b.Begun == 0 {
+		return clickhouse.Below{}
+	}
+	all := own.Plus(b.Totals)
+	return clickhouse.Below{
+		ChildrenBegun: uint64(b.Begun), ChildrenEnded: uint64(b.Ended), ChildrenUnknown: uint64(b.Totals.UnknownCosts),
+		WithChildren: uint64(all.Calls), WithChildrenUSD: all.KnownUSD(),
 	}
 }
 

@@ -62,7 +62,7 @@ func (l layout) commentColumns() (statements []string) {
 func (l layout) comment(ctx context.Context, conn driver.Conn) error {
 	for _, s := range l.commentColumns() {
 		err := conn.Exec(ctx, s)
-		if err != nil && !hasCode(err, codeUnknownTable, codeTableIsDropped, codeTableIsRenamed, codeAccessDenied) {
+		if err != nil && !hasCode(err, codeUnknownTable, codeTableIsDropped, codeTableIsRenamed, codeRenameFailed, codeAccessDenied) {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ type Filter struct {
 	Cascade string    // a whole id
 	Session string    // a whole id
 	Tags    []string  // KEY, which also fits KEY=VALUE, or KEY=VALUE
+	Runs    bool      // of lists of sessions: only those that no other has begun
 }
 
 // IsZero reports whether everything fits.
@@ -84,6 +85,9 @@ func (f *Filter) sessions() *conditions {
 	}
 	if f.Cascade != "" {
 		c.add("cascade_id = ?", f.Cascade)
+	}
+	if f.Runs {
+		c.add("child_of = ''")
 	}
 	f.since(c, "started_at")
 	for _, want := range f.Tags {

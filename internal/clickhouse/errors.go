@@ -17,8 +17,10 @@ import (
 const (
 	codeUnknownTable     = 60
 	codeUnknownDatabase  = 81
+	codeNoFile           = 107 // FILE_DOESNT_EXIST: of a view that another process was replacing
 	codeTableIsDropped   = 218
 	codeTableIsRenamed   = 517 // CANNOT_ASSIGN_ALTER
+	codeRenameFailed     = 521 // ATOMIC_RENAME_FAIL: a view was replaced that gets a comment
 	codeAuthFailed       = 516
 	codeSocketTimeout    = 209
 	codeNetworkError     = 210

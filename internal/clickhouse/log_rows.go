@@ -201,17 +201,20 @@ func sizeColumns() []column[sizes] {
 // place is where in a run an entry belongs: its key, as a text and in parts. Of branches of one
 // kind below each other the innermost has the column.
 type place struct {
-	key, cascade, phase     string
-	visit                   uint32
-	branch                  string
-	sounding, reforge, item uint32
-	child                   string
-	attempt, turn           uint32
+	key, cascade, phase string
+	visit               uint32
+	branch              string
+	branchNumbers
+	child               string
+	attempt, turn, ward uint32
 
-	effect       string // the first step of what was done there
+	effect       string // the first step of what was done there, or at its ward
 	effectNumber uint32
 	effectName   string
 }
+
+// branchNumbers are those of the innermost branch of each kind, 0 for none.
+type branchNumbers struct{ sounding, reforge, item, node uint32 }
 
 func placeOf(cascade string, k echo.Key) place {
 	path := k.Path()
@@ -227,13 +230,20 @@ func placeOf(cascade string, k echo.Key) place {
 			p.reforge = uint32(b.Number)
 		case echo.StepItem:
 			p.item = uint32(b.Number)
-		case echo.StepChild:
-			p.child = b.Name
+		case echo.StepNode:
+			p.node = uint32(b.Number)
 		}
 	}
-	if len(path.Effect) > 0 {
-		first := path.Effect[0]
+	done := path.Effect
+	if len(done) > 0 && done[0].Kind == echo.StepWard {
+		p.ward, done = uint32(done[0].Number), done[1:]
+	}
+	if len(done) > 0 {
+		first := done[0]
 		p.effect, p.effectNumber, p.effectName = string(first.Kind), uint32(first.Number), first.Name
+		if first.Kind == echo.StepChild || first.Kind == echo.StepAsync {
+			p.child = first.Name
+		}
 	}
 	return p
 }
@@ -248,9 +258,11 @@ func placeColumns() []column[place] {
 		{"sounding", "UInt32", func(p *place) any { return &p.sounding }},
 		{"reforge", "UInt32", func(p *place) any { return &p.reforge }},
 		{"item", "UInt32", func(p *place) any { return &p.item }},
+		{"node", "UInt32", func(p *place) any { return &p.node }},
 		{"child", few, func(p *place) any { return &p.child }},
 		{"attempt", "UInt32", func(p *place) any { return &p.attempt }},
 		{"turn", "UInt32", func(p *place) any { return &p.turn }},
+		{"ward", "UInt32", func(p *place) any { return &p.ward }},
 	}
 }
 

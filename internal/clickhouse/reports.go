@@ -93,7 +93,14 @@ type Session struct {
 	SessionState
 	SessionTimes
 	SessionFigures
+	Kin
 	Tags []string `json:"tags,omitempty" ch:"tags"` // of its cascade when it began
+}
+
+// Kin says where a session stands among those that begin others. Reports say it in their own way.
+type Kin struct {
+	ChildOf string `json:"-" ch:"child_of"` // the session that has begun it, "" when none has
+	Root    string `json:"-" ch:"root"`     // the first of all above it, itself when there is none
 }
 
 // SessionState says which run it is and how it stands.
@@ -129,6 +136,17 @@ type SessionFigures struct {
 	RanMS   float64  `json:"ran_ms" ch:"ran_ms"`     // in which it ran: without the time from a stop to the next resume
 	Pretend
 	Copied
+	Below
+}
+
+// Below is what a session and all below it came to, of which its own figures have nothing. All is zero
+// for a session without children.
+type Below struct {
+	ChildrenBegun   uint64   `json:"children_begun,omitempty" ch:"children"`
+	ChildrenEnded   uint64   `json:"children_ended,omitempty" ch:"children_ended"` // of these: of the others nothing is known
+	ChildrenUnknown uint64   `json:"children_unknown_cost_calls,omitempty" ch:"children_unknown_cost_calls"`
+	WithChildren    uint64   `json:"with_children_calls,omitempty" ch:"with_children_calls"` // of models that answer
+	WithChildrenUSD *float64 `json:"with_children_usd,omitempty" ch:"with_children_usd"`     // nil: none is known
 }
 
 // Copied is what a fork has of the session that it comes from, and of no other figure but phases:
@@ -152,7 +170,26 @@ func (db *DB) Sessions(ctx context.Context, limit int, f Filter) ([]Session, err
 
 func sessionsWhere(ctx context.Context, db *DB, tail string, args ...any) ([]Session, error) {
 	query := "SELECT " + reportColumns[Session]() + " FROM " + db.layout.table("sessions")
-	return list[Session](ctx, db, "list the sessions", query+tail, args...)
+	rows, err := list[Session](ctx, db, "list the sessions", query+tail, args...)
+	for i := range rows {
+		if rows[i].ChildrenBegun == 0 {
+			rows[i].Below = Below{}
+		}
+	}
+	return rows, err
+}
+
+// ChildrenOf returns the ids of the sessions that a session has begun, in the order in which they began, as
+// far as the database has its entries.
+func ChildrenOf(ctx context.Context, db *DB, id string) ([]string, error) {
+	rows, err := list[SessionState](ctx, db, "look for the children of a session",
+		"SELECT c.child AS session_id FROM (SELECT JSONExtractString(data_json, 'session') AS child, min(seq) AS first FROM "+
+			db.layout.table("unified_logs")+" WHERE session_id = ? AND node_type = 'child_start' GROUP BY child) AS c ORDER BY c.first", id)
+	ids := make([]string, len(rows))
+	for i := range rows {
+		ids[i] = rows[i].ID
+	}
+	return ids, err
 }
 
 // SessionError says that there is no session of an id.

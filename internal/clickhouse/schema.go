@@ -19,8 +19,8 @@ import (
 // may gain columns, and loses none without a new version of the tables. Comments of columns come with
 // either, and have no version: what they say may lag behind docs/sql.md.
 const (
-	schemaVersion = 10
-	viewsVersion  = 5
+	schemaVersion = 11
+	viewsVersion  = 6
 
 	oldestSchema = 8 // whose tables can be brought up to date: those before have entries of journals before version 3
 )
@@ -61,16 +61,21 @@ func (t storedTable) computed(columns ...string) storedTable {
 	return t
 }
 
-// The session that a fork comes from, and the last entry that it has of it: the start of a run has
-// the header of its journal.
+// The session that a fork comes from, and the last entry that it has of it; the session that has begun a
+// child, where, the first of all its ancestors, and how far it is below that: the start of a run has the header of its
+// journal.
 const (
 	forkedFrom = "forked_from          String MATERIALIZED if(node_type = 'run_start', JSONExtractString(data_json, 'header', 'parent'), '')"
 	forkedAt   = "forked_at            UInt64 MATERIALIZED if(node_type = 'run_start', JSONExtractUInt(data_json, 'header', 'parent_seq'), 0)"
+	childOf    = "child_of             String MATERIALIZED if(node_type = 'run_start', JSONExtractString(data_json, 'header', 'child_of'), '')"
+	childKey   = "child_key            String MATERIALIZED if(node_type = 'run_start', JSONExtractString(data_json, 'header', 'child_key'), '')"
+	rootOf     = "root                 String MATERIALIZED if(node_type = 'run_start', JSONExtractString(data_json, 'header', 'root'), '')"
+	depthOf    = "depth                UInt32 MATERIALIZED if(node_type = 'run_start', JSONExtractUInt(data_json, 'header', 'depth'), 0)"
 )
 
 func tables() []storedTable {
 	return []storedTable{
-		stored(logTable(), "seq").computed(forkedFrom, forkedAt),
+		stored(logTable(), "seq").computed(forkedFrom, forkedAt, childOf, childKey, rootOf, depthOf),
 		stored(selectionTable(), "seq"),
 		stored(cardTable(), "(content_hash, generated_at)"),
 		stored(embeddingTable(), "(content_hash, embedding_model, generated_at)"),
@@ -207,12 +212,21 @@ func schemaVersions(ctx context.Context, conn driver.Conn, l layout) (tables, vi
 
 func (l layout) run(ctx context.Context, conn driver.Conn, statements []string) error {
 	for _, s := range statements {
-		if err := conn.Exec(ctx, s); err != nil {
+		var err error
+		for range makeTries {
+			if err = conn.Exec(ctx, s); !hasCode(err, codeNoFile, codeRenameFailed) {
+				break
+			}
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// makeTries is how often a view is replaced that other processes replace at the same time.
+const makeTries = 5
 
 // NewerSchemaError says that the database was made by a newer windlass than this one.
 type NewerSchemaError struct {

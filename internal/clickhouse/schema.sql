@@ -53,6 +53,20 @@ The statements as they run are in testdata/ddl_server.golden and testdata/ddl_cl
 {{/* The tags that the header of a journal has, which is in the start of the run. */ -}}
 {{define "tags"}}arrayDistinct(arrayFilter(t -> t != '', JSONExtract(if(node_type = 'run_start', data_json, ''), 'header', 'cascade', 'tags', 'Array(String)'))){{end -}}
 
+{{/* How the children of sessions ended, the newest end of each: one that was resumed ends again. Sums are those of the child and of
+its own children; a cost is that of the calls whose cost is known. */ -}}
+{{define "childEnds"}}(
+    SELECT session_id AS parent, JSONExtractString(data_json, 'session') AS ended_session, at AS end_at,
+           JSONExtractString(data_json, 'status') AS end_status, JSONExtractString(data_json, 'reason') AS end_reason, error AS end_error,
+           JSONExtractUInt(data_json, 'model_calls') AS end_calls, JSONExtractUInt(data_json, 'unknown_costs') AS end_unknown,
+           tokens_in AS end_in, tokens_cached AS end_cached, tokens_out AS end_out,
+           multiIf(isNotNull(cost_usd), cost_usd, end_calls > end_unknown, JSONExtractFloat(data_json, 'known_usd'), NULL) AS end_usd,
+           toBool(seq <= ifNull(f.copied_upto, 0)) AS end_copied
+    FROM {{table "unified_logs"}} AS l FINAL {{template "joinForks"}}
+    WHERE node_type = 'child_end'
+    ORDER BY seq DESC LIMIT 1 BY parent, ended_session
+){{end -}}
+
 {{define "copied"}}toBool(seq <= ifNull(f.copied_upto, 0)) AS copied{{end -}}
 
 {{/* The calls of phases that were answered, as others were not paid for or not sent at all, and those of the guard, which
@@ -318,7 +332,9 @@ FROM {{template "savingsRows"}} AS c GROUP BY c.model;
 -- One row per session. What became of a run its newest end says, unless it was resumed since. A run without an end is
 -- unfinished: whether it is running or was killed the rows cannot tell, and windlass sessions list can where it was run. What
 -- a fork has copied of the session forked_from is in copied_calls, with requests for embeddings, and copied_cost_usd, and in no
--- other figure but phases: it begins after it. ran_ms is without the time from a stop to the next resume.
+-- other figure but phases: it begins after it. ran_ms is without the time from a stop to the next resume. Children are sessions
+-- of their own, so that sums over sessions have each call once: what those took that have ended, with their own children, is in
+-- the columns from children on.
 CREATE OR REPLACE VIEW {{table "sessions"}}{{onCluster}} AS
 SELECT l.session_id AS session_id,
        any(l.cascade_id) AS cascade_id,
@@ -347,10 +363,24 @@ SELECT l.session_id AS session_id,
        argMinIf(l.tags, l.seq, l.node_type = 'run_start') AS tags,
        countIf(l.is_call AND l.copied) AS copied_calls,
        countIf(l.is_call AND l.copied AND l.cost_usd IS NULL) AS copied_unknown_cost_calls,
-       if(forked_from = '', NULL, if(copied_calls = 0, 0, round(sumOrNullIf(l.cost_usd, l.is_call AND l.copied), 12))) AS copied_cost_usd
+       if(forked_from = '', NULL, if(copied_calls = 0, 0, round(sumOrNullIf(l.cost_usd, l.is_call AND l.copied), 12))) AS copied_cost_usd,
+       max(l.child_of) AS child_of, max(l.child_key) AS child_key, if(max(l.root) = '', session_id, max(l.root)) AS root, max(l.depth) AS depth,
+       uniqExactIf(JSONExtractString(l.data_json, 'session'), l.node_type = 'child_start' AND NOT l.copied) AS children,
+       ifNull(any(l.ended), 0) AS children_ended,
+       ifNull(any(l.end_calls), 0) AS children_calls,
+       ifNull(any(l.end_unknown), 0) AS children_unknown_cost_calls,
+       ifNull(any(l.end_in), 0) AS children_tokens_in,
+       ifNull(any(l.end_cached), 0) AS children_tokens_cached,
+       ifNull(any(l.end_out), 0) AS children_tokens_out,
+       if(children_calls = 0, 0, round(any(l.end_usd), 12)) AS children_cost_usd,
+       calls + children_calls AS with_children_calls,
+       if(with_children_calls + embedding_calls > 0 AND with_children_calls + embedding_calls <= unknown_cost_calls + children_unknown_cost_calls, NULL,
+          round(ifNull(cost_usd, 0) + ifNull(children_cost_usd, 0), 12)) AS with_children_usd
 FROM
 (
     SELECT session_id, cascade_id, seq, at, node_type, key, effect, error, data_json, scripted, tokens_in, tokens_cached, tokens_out, cost_usd,
+           child_of, child_key, root, depth, e.ended AS ended, e.end_calls AS end_calls, e.end_unknown AS end_unknown, e.end_in AS end_in,
+           e.end_cached AS end_cached, e.end_out AS end_out, e.end_usd AS end_usd,
            price_as, pretend_usd, node_type = 'model_call' AS is_call, {{template "tags"}} AS tags, f.forked_from AS forked_from, {{template "copied"}},
            has(r.resumes, seq) AND seq > ifNull(f.copied_upto, 0) + 1 AS resumed, has(r.resumes, seq + 1) AND NOT copied AS stopped
     FROM {{table "unified_logs"}} AS l FINAL {{template "joinForks"}}
@@ -358,5 +388,51 @@ FROM
     (
         SELECT session_id AS session, groupUniqArray(seq) AS resumes FROM {{table "unified_logs"}} WHERE node_type = 'run_resume' GROUP BY session_id
     ) AS r ON session_id = r.session
+    LEFT JOIN
+    (
+        SELECT parent, count() AS ended, sum(ends.end_calls) AS end_calls, sum(ends.end_unknown) AS end_unknown, sum(ends.end_in) AS end_in,
+               sum(ends.end_cached) AS end_cached, sum(ends.end_out) AS end_out, sumOrNull(ends.end_usd) AS end_usd
+        FROM {{template "childEnds"}} AS ends WHERE NOT end_copied GROUP BY parent
+    ) AS e ON session_id = e.parent
 ) AS l
 GROUP BY l.session_id;
+
+-- One row per child: another cascade that a session has begun, which runs as a session of its own. How it ended is what its
+-- parent was told; until then, or when the child was resumed since, what the child's rows say. Its own sums are NULL when it has no
+-- rows; those with its own children are NULL when it has no end either.
+CREATE OR REPLACE VIEW {{table "children"}}{{onCluster}} AS
+WITH e.ended_session != '' AND s.last_at <= e.end_at AS told, s.session_id != '' AS known
+SELECT c.session_id AS session_id, c.seq AS seq, {{placeOf "c"}}, c.child_session AS child_session, c.name AS name, c.how AS how,
+       c.child_cascade AS child_cascade, c.child_file AS child_file, c.detached AS detached,
+       if(p.root = '', c.session_id, p.root) AS root, p.depth + 1 AS depth,
+       multiIf(told, e.end_status, known, s.status, 'unfinished') AS status,
+       multiIf(told, e.end_reason, known, s.reason, '') AS reason,
+       multiIf(told, e.end_error, known, s.error, '') AS error,
+       c.at AS started_at, if(told, e.end_at, NULL) AS ended_at,
+       if(known, s.calls, NULL) AS calls,
+       if(known, s.unknown_cost_calls, NULL) AS unknown_cost_calls,
+       if(known, s.cost_usd, NULL) AS cost_usd,
+       multiIf(told, e.end_calls, known, s.with_children_calls, NULL) AS with_children_calls,
+       multiIf(told, e.end_unknown, known, s.unknown_cost_calls + s.children_unknown_cost_calls, NULL) AS with_children_unknown_cost_calls,
+       multiIf(told, round(e.end_usd, 12), known, s.with_children_usd, NULL) AS with_children_usd,
+       c.copied AS copied
+FROM
+(
+    SELECT *, JSONExtractString(data_json, 'session') AS child_session, JSONExtractString(data_json, 'name') AS name,
+           JSONExtractString(data_json, 'how') AS how, JSONExtractString(data_json, 'cascade') AS child_cascade,
+           JSONExtractString(data_json, 'file') AS child_file, JSONExtractBool(data_json, 'detach') AS detached, {{template "copied"}}
+    FROM {{table "unified_logs"}} AS l FINAL {{template "joinForks"}}
+    WHERE node_type = 'child_start'
+    ORDER BY seq DESC LIMIT 1 BY session_id, child_session
+) AS c
+LEFT JOIN {{template "childEnds"}} AS e ON c.session_id = e.parent AND c.child_session = e.ended_session
+LEFT JOIN
+(
+    SELECT session_id, root, depth FROM {{table "unified_logs"}} FINAL WHERE node_type = 'run_start'
+) AS p ON c.session_id = p.session_id
+LEFT JOIN
+(
+    SELECT * FROM {{table "sessions"}}
+    WHERE session_id GLOBAL IN (SELECT JSONExtractString(data_json, 'session') FROM {{table "unified_logs"}} WHERE node_type = 'child_start')
+) AS s ON c.child_session = s.session_id
+SETTINGS join_use_nulls = 0;

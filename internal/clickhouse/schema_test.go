@@ -46,7 +46,7 @@ func TestManyMakeOneDatabase(t *testing.T) {
 	db, err := clickhouse.Open(t.Context(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	require.Equal(t, "version\n10\n", result(t, db, "SELECT version FROM schema_migrations FINAL"))
+	require.Equal(t, "version\n11\n", result(t, db, "SELECT version FROM schema_migrations FINAL"))
 	require.NoError(t, clickhousetest.Insert(t.Context(), db, stories()))
 	require.Equal(t, strconv.Itoa(len(stories())), scalar(t, db, "SELECT count() FROM logs"))
 }

@@ -120,13 +120,13 @@ func (rec *recorder) settingsFor(e *echo.Entry) phaseSettings {
 		rec.settings[visit] = s
 	}
 	s := rec.settings[visit]
-	if e.NodeType == echo.NodePhaseEnd && e.Error == nil {
+	if e.NodeType == echo.NodePhaseEnd && e.Error == nil && record.Conversation(e.Key) == visit {
 		delete(rec.settings, visit)
 	}
 	return s
 }
 
-// visit returns what is known of an entry's visit, until that begins anew or ends well.
+// visit returns what is known of an entry's visit or branch, until that begins anew or ends well.
 func (rec *recorder) visit(e *echo.Entry) *selectedVisit {
 	id := record.Conversation(e.Key)
 	v := rec.visits[id]

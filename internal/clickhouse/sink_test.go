@@ -85,9 +85,11 @@ type StoredPlace struct {
 	Sounding  uint32 `ch:"sounding"`
 	Reforge   uint32 `ch:"reforge"`
 	Item      uint32 `ch:"item"`
+	Node      uint32 `ch:"node"`
 	Child     string `ch:"child"`
 	Attempt   uint32 `ch:"attempt"`
 	Turn      uint32 `ch:"turn"`
+	Ward      uint32 `ch:"ward"`
 }
 
 // placeOf is for keys of the trunk: see TestPlaces for the others.

@@ -28,12 +28,12 @@ func TestSchemaHasVersions(t *testing.T) {
 		sum := sha256.Sum256([]byte(s))
 		return hex.EncodeToString(sum[:8])
 	}
-	require.Equal(t, "89dd497f9780b916", sum(tables), "the tables have changed since version 10: raise schemaVersion and write their new sum here")
-	require.Equal(t, "61bfdb93ccad9cc8", sum(views), "the views have changed since version 5: raise viewsVersion and write their new sum here")
+	require.Equal(t, "f667d7448989dca0", sum(tables), "the tables have changed since version 11: raise schemaVersion and write their new sum here")
+	require.Equal(t, "26a30eec29a25805", sum(views), "the views have changed since version 6: raise viewsVersion and write their new sum here")
 }
 
 // databaseOfBefore makes a database as windlass did before views had a version: its views of costs
-// lack a column, and its tables those that came with versions 9 and 10. A session was delivered to it, and a
+// lack a column, and its tables those that came with versions 9 to 11. A session was delivered to it, and a
 // fork of it.
 func databaseOfBefore(t *testing.T) clickhouse.Options {
 	t.Helper()
@@ -46,14 +46,15 @@ func databaseOfBefore(t *testing.T) clickhouse.Options {
 	added := regexp.MustCompile(`(?s),\n *selection_type .*?(\n\))`)
 	redacted := regexp.MustCompile(`\n *redacted_json .*`)
 	pretended := regexp.MustCompile(`(?s)\n *(pretend_\w+|price_as) [^\n]*,|, price_as, pretend_usd|\n *arrayStringConcat[^\n]* AS price_as,\n[^\n]* AS pretend_usd,`)
-	forks := regexp.MustCompile("(?s)\n *forked_[a-z]+ [^\n]* MATERIALIZED [^\n]*| AS l FINAL LEFT JOIN\n\\([^;]*\\) AS f ON session_id = f\\.fork|" +
+	places := regexp.MustCompile(`\n *(node|ward) +UInt32,|, (node|ward)\b`)
+	forks := regexp.MustCompile("(?s)\n *(forked_[a-z]+|child_of|child_key|root|depth) [^\n]* MATERIALIZED [^\n]*| AS l FINAL LEFT JOIN\n\\([^;]*\\) AS f ON session_id = f\\.fork|" +
 		", toBool\\(seq <= ifNull\\(f\\.copied_upto, 0\\)\\) AS copied| WHERE NOT c\\.copied")
-	of9 := regexp.MustCompile("VIEW `[^`]+`\\.`(context_selections|sent_messages|sessions|context_calls|phase_selections|savings_by_[a-z]+|session_tags|cost_by_tag)`")
+	of9 := regexp.MustCompile("VIEW `[^`]+`\\.`(context_selections|sent_messages|sessions|children|context_calls|phase_selections|savings_by_[a-z]+|session_tags|cost_by_tag)`")
 	for _, s := range statements {
 		if of9.MatchString(s) {
 			continue // views of tables with the new columns
 		}
-		s = pretended.ReplaceAllString(redacted.ReplaceAllString(s, ""), "")
+		s = places.ReplaceAllString(pretended.ReplaceAllString(redacted.ReplaceAllString(s, ""), ""), "")
 		if strings.Contains(s, "`unified_selections`\n(") {
 			s = added.ReplaceAllString(s, "$1")
 		}
@@ -120,7 +121,7 @@ func TestViewsOfBeforeAreMadeAgain(t *testing.T) {
 	db := openAtOnce(t, o)
 	close(stop)
 	require.NoError(t, <-read)
-	require.Equal(t, "version | name\n8 | schema\n10 | views 5\n", result(t, db, schemaVersions+" ORDER BY version"))
+	require.Equal(t, "version | name\n8 | schema\n11 | views 6\n", result(t, db, schemaVersions+" ORDER BY version"))
 	require.Equal(t, "trace_id | selection_type | strategy | semantic_actor | anchor_hashes | selected_hashes\nbefore/7 | intra_phase |  | auto_context | [\"h1\"] | [\"h2\"]\n",
 		result(t, db, "SELECT trace_id, selection_type, strategy, semantic_actor, anchor_hashes, selected_hashes FROM context_selections"))
 	require.Equal(t, "forked_from | calls | tokens_in | copied_calls\nbefore | 1 | 7 | 1\n",
@@ -155,7 +156,7 @@ func TestViewsOfVersion1AreReplaced(t *testing.T) {
 		require.NoError(t, conn.Exec(t.Context(), before.Replace(s)))
 	}
 	db := openAtOnce(t, o)
-	require.Equal(t, "version | name\n8 | views 1\n10 | views 5\n", result(t, db, schemaVersions+" ORDER BY version"))
+	require.Equal(t, "version | name\n8 | views 1\n11 | views 6\n", result(t, db, schemaVersions+" ORDER BY version"))
 	require.NoError(t, clickhousetest.Insert(t.Context(), db, stories()))
 	requireComments(t, db)
 	require.Equal(t, "status\ncompleted\nunfinished\n", result(t, db, "SELECT status FROM sessions ORDER BY status"))
@@ -172,7 +173,7 @@ func TestNewerViewsAreRead(t *testing.T) {
 		"any(l.cascade_id) AS cascade_id,", "any(l.cascade_id) AS cascade_id, 'new' AS note,")
 	require.NoError(t, clickhouse.NextSchema(t.Context(), db, false, more.Replace))
 	db = openAtOnce(t, o)
-	require.Equal(t, "version | name\n10 | views 6\n", result(t, db, schemaVersions))
+	require.Equal(t, "version | name\n11 | views 7\n", result(t, db, schemaVersions))
 	for _, view := range []string{"sessions", "cost_by_day"} {
 		require.Equal(t, "new", scalar(t, db, "SELECT any(note) FROM "+view))
 	}
@@ -197,11 +198,11 @@ func TestTablesOfBeforeGetTheirColumns(t *testing.T) {
 	for range 2 {
 		require.NoError(t, clickhouse.NextSchema(t.Context(), db, true, text))
 	}
-	require.Equal(t, "version | name\n10 | views 5\n11 | views 6\n", result(t, db, schemaVersions+" ORDER BY version"))
+	require.Equal(t, "version | name\n11 | views 6\n12 | views 7\n", result(t, db, schemaVersions+" ORDER BY version"))
 	require.Equal(t, "0", scalar(t, db, "SELECT count() FROM newest"))
 	require.Equal(t, "2", scalar(t, db, "SELECT count() FROM sessions"), "rows stay")
 	_, err := clickhouse.Open(t.Context(), o)
-	require.EqualError(t, err, `the ClickHouse database "`+o.Database+`" has schema version 11, but this windlass knows only up to 10: use a newer windlass, or another database`)
+	require.EqualError(t, err, `the ClickHouse database "`+o.Database+`" has schema version 12, but this windlass knows only up to 11: use a newer windlass, or another database`)
 	require.NoError(t, conn.Exec(t.Context(), "TRUNCATE TABLE schema_migrations"), "so that the test's cleanup can open it")
 }
 

@@ -30,6 +30,7 @@ type Config struct {
 	Retention       Retention
 	Off             Off      // what is switched off of auto_context
 	ProtectPaths    []string // what tools do not write, besides the table of package protection
+	CascadePaths    []string // further folders in which cascades are found by their ids, as the file has them
 }
 
 // Off is what windlass.json switches off of auto_context, whatever a cascade says.
@@ -119,6 +120,18 @@ func (c *Config) Lookup(name string) (Model, bool) {
 func match(pattern, name string) bool {
 	form := strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*")
 	return regexp.MustCompile("(?s)^" + form + "$").MatchString(name)
+}
+
+// CascadeFolders returns CascadePaths as paths that do not depend on where windlass.json is.
+func (c *Config) CascadeFolders() []string {
+	var out []string
+	for _, p := range c.CascadePaths {
+		if p = filepath.FromSlash(p); !filepath.IsAbs(p) {
+			p = filepath.Join(filepath.Dir(c.Path), p)
+		}
+		out = append(out, p)
+	}
+	return out
 }
 
 // Find returns the windlass.json of dir, its nearest parent, or home; "" when there is none.

@@ -3,6 +3,7 @@ package config_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -21,6 +22,7 @@ func TestParse(t *testing.T) {
 		"clickhouse_dsn": "clickhouse://host:9000/db",
 		"trusted_commands": ["go test"],
 		"protect_paths": ["deploy/", "*.lock"],
+		"cascade_paths": ["more", "../shared", "/opt/cascades"],
 		"auto_context": {"intra_phase": true, "cards": false, "inter_phase": false, "llm_selection": false},
 		"models": {
 			"big": {"model": "vendor/big-1", "base_url": "https://host/v1", "api_key_env": "HOST_KEY", "timeout_seconds": 90,
@@ -32,7 +34,7 @@ func TestParse(t *testing.T) {
 	require.NoError(t, err)
 	want := &config.Config{
 		Path: "windlass.json", DefaultModel: "big", EmbeddingModel: "small", ClickHouseDSN: "clickhouse://host:9000/db", TrustedCommands: []string{"go test"},
-		ProtectPaths: []string{"deploy/", "*.lock"}, Off: config.Off{Cards: true, InterPhase: true, LLMSelection: true},
+		ProtectPaths: []string{"deploy/", "*.lock"}, CascadePaths: []string{"more", "../shared", "/opt/cascades"}, Off: config.Off{Cards: true, InterPhase: true, LLMSelection: true},
 		Models: map[string]config.Model{"big": {
 			Model: "vendor/big-1", BaseURL: "https://host/v1", APIKeyEnv: "HOST_KEY", Timeout: 90 * time.Second,
 			IdleTimeout: 1500 * time.Millisecond, MaxRetries: new(0), RetryWait: 250 * time.Millisecond, Headers: map[string]string{"X-Title": "windlass", "Api-Key": "${OTHER_KEY}"},
@@ -97,6 +99,29 @@ func TestProblems(t *testing.T) {
 	}
 	require.Empty(t, cmp.Diff(want, got))
 	require.NotContains(t, err.Error(), "secret-value")
+}
+
+func TestCascadePaths(t *testing.T) {
+	t.Parallel()
+	c, err := config.Parse("/home/p/windlass.json", []byte(`{"cascade_paths": ["more", "../shared", "/opt/cascades"]}`))
+	require.NoError(t, err)
+	require.Equal(t, []string{"/home/p/more", "/home/shared", "/opt/cascades"}, c.CascadeFolders())
+	require.Empty(t, (&config.Config{}).CascadeFolders())
+	many := ""
+	for i := range 33 {
+		many += `,"` + strconv.Itoa(100+i) + `"`
+	}
+	for text, want := range map[string]string{
+		`"more"`:             `w.json:1:19: cascade_paths must be a list`,
+		`[7]`:                `w.json:1:20: a folder of cascade_paths must be a string`,
+		`["a", " "]`:         `w.json:1:25: cascade_paths " " is no folder (name a folder, relative to that of windlass.json, as in "shared/cascades")`,
+		`["a", "b", "a"]`:    `w.json:1:30: cascade_paths has "a" twice`,
+		`["\u0000"]`:         `w.json:1:20: cascade_paths "\x00" is no folder (name a folder, relative to that of windlass.json, as in "shared/cascades")`,
+		`[` + many[1:] + `]`: `w.json:1:` + strconv.Itoa(20+len(many)-6) + `: cascade_paths has more than 32 folders`,
+	} {
+		_, err := config.Parse("w.json", []byte(`{"cascade_paths": `+text+`}`))
+		require.ErrorContains(t, err, want)
+	}
 }
 
 func TestSyntaxError(t *testing.T) {

@@ -51,6 +51,7 @@ func Parse(name string, data []byte) (*Config, error) {
 			"trusted_commands": func(n *source.Node) { c.TrustedCommands = p.Strings(n, "trusted_commands") },
 			"require_sandbox":  func(n *source.Node) { c.RequireSandbox = p.Bool(n, "require_sandbox") },
 			"protect_paths":    func(n *source.Node) { c.ProtectPaths = p.protectPaths(n) },
+			"cascade_paths":    func(n *source.Node) { c.CascadePaths = p.cascadePaths(n) },
 			"retention":        func(n *source.Node) { c.Retention = p.retention(n) },
 			"auto_context":     func(n *source.Node) { c.Off = p.autoContext(n) },
 			"models": func(n *source.Node) {
@@ -165,6 +166,30 @@ func (p parser) protectPaths(n *source.Node) []string {
 		}
 		if err := protection.CheckPath(text); err != nil {
 			p.Fail(item, `name a file or a folder, as in "deploy" or "config/*.yaml"`, "protect_paths %q: %v", text, err)
+		}
+		out = append(out, text)
+	})
+	return out
+}
+
+// maxCascadePaths bounds the folders that a search reads.
+const maxCascadePaths = 32
+
+func (p parser) cascadePaths(n *source.Node) []string {
+	var out []string
+	p.List(n, "cascade_paths", func(i int, item *source.Node) {
+		text := p.String(item, "a folder of cascade_paths")
+		switch {
+		case item.Kind != source.String:
+			return
+		case i == maxCascadePaths:
+			p.Fail(item, "", "cascade_paths has more than %d folders", maxCascadePaths)
+		case i > maxCascadePaths:
+			return
+		case strings.TrimSpace(text) == "" || strings.ContainsRune(text, 0):
+			p.Fail(item, `name a folder, relative to that of windlass.json, as in "shared/cascades"`, "cascade_paths %q is no folder", text)
+		case slices.Contains(out, text):
+			p.Fail(item, "", "cascade_paths has %q twice", text)
 		}
 		out = append(out, text)
 	})

@@ -1,8 +1,9 @@
-// Package graph shows a cascade as a graph: its phases, where each leads, and what comes into each from others. It
-// draws the graph as Mermaid text and as SVG.
+// Package graph shows a cascade as a graph: its phases, where each leads, the cascades that they begin, and what comes
+// into each from others. It draws the graph as Mermaid text, as SVG, and as lines for a terminal.
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,14 +21,36 @@ const (
 	Handoff Kind = "handoff"  // of handoffs: the model chooses among several
 	Routing Kind = "routing"  // by the result of a tool
 	OnError Kind = "on_error" // when the phase fails
+	After   Kind = "after"    // the second waits for the end of the first
+	Child   Kind = "child"    // a phase begins another cascade and waits for it
+	Async   Kind = "async"    // a phase begins another cascade that runs beside it
 	Context Kind = "context"  // something of one phase comes into another; the run does not go that way
 )
 
-// Node is a phase.
+// NodeKind says what a node stands for.
+type NodeKind string
+
+// The kinds of nodes.
+const (
+	ModelPhase NodeKind = "model"   // a phase that talks with a model
+	ToolPhase  NodeKind = "tool"    // a phase that runs one tool
+	Cascade    NodeKind = "cascade" // another cascade, which runs as a session of its own
+)
+
+// Node is a phase, or a cascade that phases begin.
 type Node struct {
 	Name  string
-	Tool  bool     // it runs one tool, without a model
-	Lines []string // what there is to say of it: tools, and context that is not from one certain phase
+	Kind  NodeKind
+	Start bool     // the run begins here
+	List  bool     // it runs once for each element of a list
+	Lines []string // what there is to say of it: its list, tools, wards, and context that is not from one certain phase
+	Wards []Ward
+}
+
+// Ward is a validator around a phase.
+type Ward struct {
+	Place string // pre, turn or post
+	Mode  cascade.WardMode
 }
 
 // Edge leads from one node to another, by their indexes.
@@ -37,7 +60,7 @@ type Edge struct {
 	Label    string // may be empty
 }
 
-// Graph is a cascade. The run begins at the first node.
+// Graph is a cascade.
 type Graph struct {
 	Title string
 	Nodes []Node
@@ -50,11 +73,12 @@ type builder struct {
 	cascade *cascade.Cascade
 	phases  []*cascade.Phase
 	index   map[string]int // of names
+	reached map[string]int // nodes of other cascades, by their files
 }
 
 // Of returns the graph of a cascade. Names that lead to no phase are left out.
 func Of(c *cascade.Cascade) *Graph {
-	b := builder{Graph: &Graph{Title: c.CascadeID}, cascade: c, index: map[string]int{}}
+	b := builder{Graph: &Graph{Title: c.CascadeID}, cascade: c, index: map[string]int{}, reached: map[string]int{}}
 	for p := range c.EachPhase() {
 		if _, taken := b.index[p.Name]; !taken {
 			b.index[p.Name] = len(b.phases)
@@ -62,28 +86,48 @@ func Of(c *cascade.Cascade) *Graph {
 		b.phases = append(b.phases, p)
 	}
 	for _, p := range b.phases {
-		b.Nodes = append(b.Nodes, Node{Name: p.Name, Tool: p.Deterministic(), Lines: b.lines(p)})
+		b.Nodes = append(b.Nodes, b.node(p))
 	}
-	at := 0
+	b.flow()
+	flow := slices.Clone(b.Edges)
+	for at, p := range b.phases {
+		b.context(at, p, flow)
+	}
+	for at, p := range b.phases {
+		b.children(at, p)
+	}
+	b.Edges = mergeLoops(b.Edges)
+	return b.Graph
+}
+
+// flow adds where the run goes from each phase.
+func (b builder) flow() {
+	c, at := b.cascade, 0
+	ordered := c.FileOrder() && !c.IsGraph()
 	for i := range c.Phases {
+		b.Nodes[at].Start = i == 0 || c.IsGraph() && len(c.Phases[i].After) == 0
+		b.after(at, &c.Phases[i])
 		for p := &c.Phases[i]; p != nil; at++ {
 			below := inline(p)
 			b.routes(at, p)
 			if below != nil {
 				b.Edges = append(b.Edges, Edge{at, at + 1, OnError, "on error"})
 			}
-			if p == &c.Phases[i] && i+1 < len(c.Phases) && c.FileOrder() {
+			if p == &c.Phases[i] && i+1 < len(c.Phases) && ordered {
 				b.Edges = append(b.Edges, Edge{at, b.indexOf(&c.Phases[i+1]), Next, ""})
 			}
 			p = below
 		}
 	}
-	flow := slices.Clone(b.Edges)
-	for at, p := range b.phases {
-		b.context(at, p, flow)
+}
+
+// after adds the phases that a phase waits for.
+func (b builder) after(at int, p *cascade.Phase) {
+	for _, name := range p.After {
+		if from, ok := b.index[name]; ok {
+			b.Edges = append(b.Edges, Edge{from, at, After, ""})
+		}
 	}
-	b.Edges = mergeLoops(b.Edges)
-	return b.Graph
 }
 
 // mergeLoops makes one edge of those that lead from a phase back to itself.
@@ -115,15 +159,31 @@ func inline(p *cascade.Phase) *cascade.Phase {
 
 func (b builder) indexOf(p *cascade.Phase) int { return slices.Index(b.phases, p) }
 
+// node returns a phase without what leads to it and from it.
+func (b builder) node(p *cascade.Phase) Node {
+	n := Node{Name: p.Name, Kind: ModelPhase, List: p.ForEach != nil, Lines: b.lines(p)}
+	if p.Deterministic() {
+		n.Kind = ToolPhase
+	}
+	eachWard(p, func(place string, w *cascade.Ward) {
+		n.Wards = append(n.Wards, Ward{Place: place, Mode: cmp.Or(w.Mode, cascade.WardBlocking)})
+	})
+	return n
+}
+
 // lines say what a phase has besides its name.
 func (b builder) lines(p *cascade.Phase) []string {
 	var out []string
+	if p.ForEach != nil {
+		out = append(out, listLine(p.ForEach))
+	}
 	if p.Deterministic() {
 		out = append(out, "tool: "+p.Tool)
 	}
 	if len(p.Tackle) > 0 {
 		out = append(out, "tools: "+list(p.Tackle))
 	}
+	out = append(out, wardLines(p)...)
 	for _, src := range sources(p) {
 		if src.Phase != cascade.FromAll {
 			continue

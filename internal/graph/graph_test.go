@@ -24,9 +24,20 @@ func load(t *testing.T, path string) *cascade.Cascade {
 	require.NoError(t, err)
 	c, _, err := cascade.Parse(path, data, cascade.Known{Tools: []string{
 		"list_files", "read_file", "search_files", "write_file", "set_state", "get_state", "search_context",
-	}})
+	}, Resolve: beside(filepath.Dir(path))})
 	require.NoError(t, err)
 	return c
+}
+
+// beside finds the cascades of other files of a folder.
+func beside(dir string) func(string) (*cascade.Reached, *cascade.Problem) {
+	return func(ref string) (*cascade.Reached, *cascade.Problem) {
+		c, _, err := cascade.Load(filepath.Join(dir, ref), cascade.Known{})
+		if err != nil {
+			return nil, &cascade.Problem{Message: err.Error()}
+		}
+		return &cascade.Reached{File: ref, Cascade: c}, nil
+	}
 }
 
 // Everything that a cascade says of its routes and its context is in its graph.
@@ -35,12 +46,12 @@ func TestOf(t *testing.T) {
 	g := Of(load(t, "testdata/all.yaml"))
 	require.Equal(t, "all", g.Title)
 	require.Equal(t, []Node{
-		{Name: "measure", Tool: true, Lines: []string{"tool: count"}},
-		{Name: "triage", Lines: []string{"tools: read_file, list_files, search_files, set_state and 1 more"}},
-		{Name: "triage_on_error"},
-		{Name: "billing", Lines: []string{"context: selected (hybrid)"}},
-		{Name: "technical"},
-		{Name: "report", Lines: []string{"context: all earlier phases except billing"}},
+		{Name: "measure", Kind: ToolPhase, Start: true, Lines: []string{"tool: count"}},
+		{Name: "triage", Kind: ModelPhase, Lines: []string{"tools: read_file, list_files, search_files, set_state and 1 more"}},
+		{Name: "triage_on_error", Kind: ModelPhase},
+		{Name: "billing", Kind: ModelPhase, Lines: []string{"context: selected (hybrid)"}},
+		{Name: "technical", Kind: ModelPhase},
+		{Name: "report", Kind: ModelPhase, Lines: []string{"context: all earlier phases except billing"}},
 	}, g.Nodes)
 	require.Equal(t, []Edge{
 		{0, 0, Routing, "again"},
@@ -89,7 +100,7 @@ func TestExamples(t *testing.T) {
 		golden(t, name+".svg", g.SVG())
 		requireWhole(t, g)
 	}
-	require.Equal(t, 7, n)
+	require.Equal(t, 12, n)
 }
 
 func golden(t *testing.T, path, text string) {
@@ -103,8 +114,8 @@ func golden(t *testing.T, path, text string) {
 }
 
 var (
-	mermaidNode = regexp.MustCompile(`^    p\d+(\["[^"\[\]{}|<>;#]*(?:(?:#\d+;|<br>)[^"\[\]{}|<>;#]*)*"\]|\[\["[^"\[\]{}|<>;#]*(?:(?:#\d+;|<br>)[^"\[\]{}|<>;#]*)*"\]\])$`)
-	mermaidEdge = regexp.MustCompile(`^    p\d+ (-->|==>|-\.->)(\|"[^"\[\]{}|<>;#]*(?:#\d+;[^"\[\]{}|<>;#]*)*"\|)? p\d+$`)
+	mermaidNode = regexp.MustCompile(`^    p\d+(\(\["[^"\[\]{}|<>;#]*(?:(?:#\d+;|<br>)[^"\[\]{}|<>;#]*)*"\]\)|\["[^"\[\]{}|<>;#]*(?:(?:#\d+;|<br>)[^"\[\]{}|<>;#]*)*"\]|\[\["[^"\[\]{}|<>;#]*(?:(?:#\d+;|<br>)[^"\[\]{}|<>;#]*)*"\]\])$`)
+	mermaidEdge = regexp.MustCompile(`^    p\d+ (-->|==>|--o|-\.-o|-\.->)(\|"[^"\[\]{}|<>;#]*(?:#\d+;[^"\[\]{}|<>;#]*)*"\|)? p\d+$`)
 )
 
 // requireWhole demands that no text of a graph is anything but text in what is drawn of it.
@@ -166,7 +177,7 @@ func requireWhole(t *testing.T, g *Graph) {
 	}
 	require.Equal(t, texts, elements["text"])
 	require.Equal(t, len(g.Nodes)+labels, elements["g"])
-	require.Equal(t, 3+len(g.Edges), elements["path"])
+	require.Equal(t, len(markers)+len(g.Edges), elements["path"])
 	require.NotEmpty(t, titles)
 }
 

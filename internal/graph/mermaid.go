@@ -7,8 +7,13 @@ import (
 )
 
 // mermaidArrows are the lines of the kinds of edges: context is dotted, what happens after a failure
-// thick.
-var mermaidArrows = map[Kind]string{Next: "-->", Handoff: "-->", Routing: "-->", OnError: "==>", Context: "-.->"}
+// thick, and a cascade that a phase begins has a circle at its end.
+var mermaidArrows = map[Kind]string{
+	Next: "-->", Handoff: "-->", Routing: "-->", After: "-->", OnError: "==>", Child: "--o", Async: "-.-o", Context: "-.->",
+}
+
+// mermaidShapes are the brackets around the texts of nodes.
+var mermaidShapes = map[NodeKind][2]string{ModelPhase: {"[", "]"}, ToolPhase: {"[[", "]]"}, Cascade: {"([", "])"}}
 
 // Mermaid returns the graph as the text of a Mermaid flowchart.
 func (g *Graph) Mermaid() string {
@@ -19,11 +24,8 @@ func (g *Graph) Mermaid() string {
 		for _, line := range n.Lines {
 			label += "<br>" + mermaidText(cut(line, longestLine))
 		}
-		left, right := "[", "]"
-		if n.Tool {
-			left, right = "[[", "]]"
-		}
-		fmt.Fprintf(&b, "    p%d%s\"%s\"%s\n", i, left, label, right)
+		shape := mermaidShapes[n.Kind]
+		fmt.Fprintf(&b, "    p%d%s\"%s\"%s\n", i, shape[0], label, shape[1])
 	}
 	for _, e := range g.Edges {
 		label := ""
@@ -41,7 +43,7 @@ func mermaidText(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {
-		case unicode.IsLetter(r), unicode.IsDigit(r), strings.ContainsRune(" _-.,:/()", r):
+		case unicode.IsLetter(r), unicode.IsDigit(r), strings.ContainsRune(" _-.,:/()×", r):
 			b.WriteRune(r)
 		case unicode.IsPrint(r):
 			fmt.Fprintf(&b, "#%d;", r)

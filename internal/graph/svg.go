@@ -24,6 +24,8 @@ const (
 	lineWidth, lineHeight = 7, 15 // of everything else, in 11 pixels
 	padding               = 10
 	labelPadding          = 4
+	behind                = 4 // how far the cards behind a list's are moved, two of them
+	markSize              = 8 // of a ward
 )
 
 const svgStyle = `
@@ -31,12 +33,19 @@ const svgStyle = `
   .name { font-size: 13px; font-weight: bold; }
   .phase { fill: #eef2ff; stroke: #4f46e5; stroke-width: 1.5; }
   .tool { fill: #ecfdf5; stroke: #047857; stroke-width: 1.5; }
+  .cascade { fill: #fffbeb; stroke: #b45309; stroke-width: 1.5; }
   .start { stroke-width: 3; }
   .edge { fill: none; stroke: #475569; stroke-width: 1.5; }
   .on_error { stroke: #b91c1c; }
+  .child { stroke: #b45309; }
+  .async { stroke: #b45309; stroke-dasharray: 2 3; }
   .context { stroke: #0369a1; stroke-dasharray: 5 4; }
+  .ward { stroke: #ffffff; stroke-width: 1; fill: #b91c1c; }
+  .retry { fill: #b45309; }
+  .advisory { fill: #64748b; }
   .label { fill: #ffffff; }
   text.on_error { fill: #b91c1c; stroke: none; }
+  text.child, text.async { fill: #b45309; stroke: none; }
   text.context { fill: #0369a1; stroke: none; }
 `
 
@@ -46,7 +55,7 @@ func (g *Graph) SVG() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" role="img">`+"\n", r.Width, r.Height)
 	fmt.Fprintf(&b, "<title>%s</title>\n<style>%s</style>\n<defs>\n", xmlText(g.Title), svgStyle)
-	for _, m := range []struct{ name, colour string }{{"flow", "#475569"}, {"on_error", "#b91c1c"}, {"context", "#0369a1"}} {
+	for _, m := range markers {
 		fmt.Fprintf(&b, `  <marker id="%s" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="%s"/></marker>`+"\n", m.name, m.colour)
 	}
 	b.WriteString("</defs>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n")
@@ -64,10 +73,17 @@ func (g *Graph) SVG() string {
 	return b.String()
 }
 
+// markers are the heads of arrows.
+var markers = []struct{ name, colour string }{
+	{"flow", "#475569"}, {"on_error", "#b91c1c"}, {"child", "#b45309"}, {"async", "#b45309"}, {"context", "#0369a1"},
+}
+
 // classOf is the style of an edge, and the name of its arrow head.
 func classOf(k Kind) string {
-	if k == OnError || k == Context {
+	switch k {
+	case OnError, Context, Child, Async:
 		return string(k)
+	case Next, Handoff, Routing, After:
 	}
 	return "flow"
 }
@@ -82,6 +98,9 @@ func (g *Graph) boxes() []layout.Node {
 			width = max(width, lineWidth*columns(cut(line, longestLine)))
 		}
 		out[i] = layout.Node{Width: max(80, width+2*padding), Height: nameHeight + lineHeight*len(n.Lines) + 2*padding}
+		if n.List {
+			out[i].Width, out[i].Height = out[i].Width+2*behind, out[i].Height+2*behind
+		}
 	}
 	return out
 }
@@ -97,23 +116,64 @@ func (g *Graph) arrows() []layout.Edge {
 	return out
 }
 
+// rounds are the radii of the corners of nodes.
+var rounds = map[NodeKind]int{ModelPhase: 8, ToolPhase: 0, Cascade: 20}
+
+// classes are the styles of nodes.
+var classes = map[NodeKind]string{ModelPhase: "phase", ToolPhase: "tool", Cascade: "cascade"}
+
+// card is the rectangle of a node.
+type card struct{ left, top, width, height int }
+
 func (g *Graph) writeNode(b *strings.Builder, i int, at layout.Point) {
 	n, box := g.Nodes[i], g.boxes()[i]
-	class, round := "phase", 8
-	if n.Tool {
-		class, round = "tool", 0
-	}
-	if i == 0 {
+	class := classes[n.Kind]
+	if n.Start {
 		class += " start"
 	}
-	top := at.Y - box.Height/2
-	fmt.Fprintf(b, `<g><title>%s</title><rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="%d"/>`,
-		xmlText(strings.Join(append([]string{n.Name}, n.Lines...), "\n")), class, at.X-box.Width/2, top, box.Width, box.Height, round)
-	fmt.Fprintf(b, `<text class="name" x="%d" y="%d">%s</text>`, at.X, top+padding+13, xmlText(cut(n.Name, longestName)))
-	for k, line := range n.Lines {
-		fmt.Fprintf(b, `<text x="%d" y="%d">%s</text>`, at.X, top+padding+nameHeight+lineHeight*k+11, xmlText(cut(line, longestLine)))
+	c := card{at.X - box.Width/2, at.Y - box.Height/2, box.Width, box.Height}
+	fmt.Fprintf(b, `<g><title>%s</title>`, xmlText(strings.Join(append([]string{n.Name}, n.Lines...), "\n")))
+	if n.List { // the others look out to the right, above it
+		c = card{c.left, c.top + 2*behind, c.width - 2*behind, c.height - 2*behind}
+		for k := 2; k > 0; k-- {
+			writeCard(b, class, card{c.left + k*behind, c.top - k*behind, c.width, c.height}, rounds[n.Kind])
+		}
 	}
+	writeCard(b, class, c, rounds[n.Kind])
+	middle := c.left + c.width/2
+	fmt.Fprintf(b, `<text class="name" x="%d" y="%d">%s</text>`, middle, c.top+padding+13, xmlText(cut(n.Name, longestName)))
+	for k, line := range n.Lines {
+		fmt.Fprintf(b, `<text x="%d" y="%d">%s</text>`, middle, c.top+padding+nameHeight+lineHeight*k+11, xmlText(cut(line, longestLine)))
+	}
+	writeWards(b, n.Wards, c)
 	b.WriteString("</g>\n")
+}
+
+func writeCard(b *strings.Builder, class string, c card, round int) {
+	fmt.Fprintf(b, `<rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="%d"/>`, class, c.left, c.top, c.width, c.height, round)
+}
+
+// mostMarks is how many wards of a place have a mark of their own; the lines name all of them.
+const mostMarks = 3
+
+// writeWards writes a mark for each ward: above for those before a phase, at the left for those of its turns, below for those
+// after it.
+func writeWards(b *strings.Builder, wards []Ward, c card) {
+	count := map[string]int{}
+	for _, w := range wards {
+		k := count[w.Place]
+		if count[w.Place]++; k >= mostMarks {
+			continue
+		}
+		x, y := c.left+padding+k*(markSize+4), c.top-markSize/2
+		switch w.Place {
+		case "turn":
+			x, y = c.left-markSize/2, c.top+padding+k*(markSize+4)
+		case "post":
+			y = c.top + c.height - markSize/2
+		}
+		writeCard(b, strings.TrimSuffix("ward "+string(w.Mode), " blocking"), card{x, y, markSize, markSize}, 2)
+	}
 }
 
 func writeLabel(b *strings.Builder, e Edge, at layout.Point) {

@@ -16,7 +16,8 @@ func (p *progress) fit(g *gathered, l limits) *echo.Handoff {
 		Task: clipClean(g.task, l.task), Progress: g.progress, GeneratedAt: p.asOf().UTC(),
 	}
 	if newest := p.newest(); newest != nil {
-		h.Phase, h.Attempt, h.Turn = excerpt.Line(newest.Key.String(), maxName), newest.Attempt, newest.Turn
+		key := echo.PhaseKey(newest.Phase, newest.Number)
+		h.Phase, h.Attempt, h.Turn = excerpt.Line(key.String(), maxName), newest.Attempt, newest.Turn
 	}
 	h.Input = clipClean(p.input(), l.input)
 	h.Progress.Said = clipClean(g.said, l.said)

@@ -19,18 +19,23 @@ type progress struct {
 	record  *record.Fold
 	cascade *cascade.Cascade // nil: it is not known
 	visits  []record.Visit
+	at      int             // index of the visit that the handoff is of: the newest, or the one that is about to end
 	files   *echo.Workspace // the newest reading
-	status  echo.Status     // of the newest visit, or of the run when that has ended
+	status  echo.Status     // of that visit, or of the run when that has ended
 	reason  echo.StopReason
 	problem string // why it ended badly
 }
 
 func progressOf(f *record.Fold, c *cascade.Cascade, soon ...*echo.Entry) *progress {
 	p := &progress{record: f, cascade: c, visits: f.Visits(), files: f.Workspace(), status: echo.StatusRunning}
-	if newest := p.newest(); newest != nil {
-		for _, e := range soon {
-			*newest = newest.After(e)
+	p.at = len(p.visits) - 1
+	for _, e := range soon {
+		if i := slices.IndexFunc(p.visits, func(v record.Visit) bool { return v.Key == e.Key.VisitKey() }); i >= 0 {
+			p.at = i
+			p.visits[i] = p.visits[i].After(e)
 		}
+	}
+	if newest := p.newest(); newest != nil {
 		p.status, p.reason, p.problem = newest.Status, newest.Reason, newest.Error
 	}
 	if end := f.End(); end.Whole {
@@ -53,6 +58,7 @@ const (
 	sourceTool      = "tool "
 	sourceState     = "state "
 	sourceCallout   = "callout "
+	sourceChild     = "child "
 )
 
 // limits are how much of each part of a handoff there is room for.
@@ -95,22 +101,26 @@ func (p *progress) gather() *gathered {
 	histories := make([][]*echo.Entry, len(p.visits))
 	for i, v := range p.visits {
 		told := slices.Clone(p.record.History(v.Key))
+		for _, b := range p.record.Branches(v.Key) { // that are part of it once it has ended
+			told = append(told, p.record.History(b.Key)...)
+		}
 		histories[i] = slices.DeleteFunc(told, func(e *echo.Entry) bool { return !record.IsOwn(e) })
 		g.readHistory(v.Phase, histories[i])
 	}
 	g.readChecklists()
 	g.readSections()
 	if newest := p.newest(); newest != nil {
-		history := histories[len(histories)-1]
+		history := histories[p.at]
 		g.task = strings.TrimSpace(newestText(history, func(m *echo.Message) bool { return m.Kind() == echo.KindTask }))
 		if !newest.Status.IsSuccess() {
 			g.said = strings.TrimSpace(newestText(history, func(m *echo.Message) bool {
 				return m.Role() == echo.RoleAssistant && strings.TrimSpace(m.Text()) != ""
 			}))
-			g.remaining = append(g.remaining, echo.HandoffItem{Source: sourcePhase + newest.Phase, Text: stands(p.status)})
+			g.remaining = append(g.remaining, echo.HandoffItem{Source: sourcePhase + newest.Phase, Text: stands(p.status) + p.elements(newest)})
 			g.blocking = append(g.blocking, blockingOf(history)...)
 		}
 	}
+	p.gatherTree(g)
 	g.remaining = append(g.remaining, p.following()...)
 	g.blocking = append(g.blocking, p.refusal()...)
 	if p.problem != "" {
@@ -139,7 +149,7 @@ func (p *progress) finished() []record.Visit {
 // refusal is why the newest answer of a phase that has not ended well was not accepted.
 func (p *progress) refusal() []echo.HandoffItem {
 	newest := p.newest()
-	if newest == nil || newest.Status.IsSuccess() || p.reason == echo.StopExhausted || p.reason == echo.StopEmptyAnswer {
+	if newest == nil || newest.Status.IsSuccess() || p.reason == echo.StopExhausted || p.reason == echo.StopEmptyAnswer || p.reason == echo.StopWard {
 		return nil
 	}
 	if verdict, ok := newest.Refusal(); ok {
@@ -183,10 +193,10 @@ func (p *progress) asOf() time.Time {
 	return p.record.StartedAt()
 }
 
-// newest returns the newest visit, nil when no phase has begun.
+// newest returns the visit that the handoff is of, nil when no phase has begun.
 func (p *progress) newest() *record.Visit {
-	if n := len(p.visits); n > 0 {
-		return &p.visits[n-1]
+	if len(p.visits) > 0 {
+		return &p.visits[p.at]
 	}
 	return nil
 }
@@ -248,6 +258,9 @@ func (p *progress) following() []echo.HandoffItem {
 	newest := p.newest()
 	if p.cascade == nil || newest == nil || p.reason == echo.StopEndOfCascade {
 		return nil
+	}
+	if p.cascade.IsGraph() {
+		return p.waiting()
 	}
 	var out []echo.HandoffItem
 	add := func(phase, text string) { out = append(out, echo.HandoffItem{Source: sourcePhase + phase, Text: text}) }

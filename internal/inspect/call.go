@@ -1,6 +1,8 @@
 package inspect
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/windlass-run/windlass/autocontext"
@@ -14,6 +16,7 @@ type Call struct {
 	Key     echo.Key  `json:"key"`    // of the model call
 	At      time.Time `json:"at"`
 	Visit   echo.Key  `json:"visit"`
+	Branch  string    `json:"branch,omitempty"` // of the visit, whose conversation it is in, such as each/item3; "": the visit's own
 	Phase   string    `json:"phase_name"`
 	Attempt int       `json:"attempt"`
 	Turn    int       `json:"turn"`
@@ -55,6 +58,20 @@ type FormSum struct {
 // Place is the call's key as a person writes it.
 func (c *Call) Place() string { return CallName(c.Key, echo.Key{}) }
 
+// conversation is the visit or branch whose history the call was sent.
+func (c *Call) conversation() string { return cmp.Or(c.Branch, c.Visit.String()) }
+
+// item is the number of the element of a list that the call is of, the innermost; 0: none.
+func (c *Call) item() int {
+	p := c.Key.Path()
+	for _, s := range slices.Backward(p.Branches) {
+		if s.Kind == echo.StepItem {
+			return s.Number
+		}
+	}
+	return 0
+}
+
 // InVisit is the call's key as a person reads it who sees the visit.
 func (c *Call) InVisit() string { return CallName(c.Key, c.Visit) }
 
@@ -74,6 +91,9 @@ func newCall(n int, req *record.Request, answer *echo.Entry) Call {
 		MessageCount: s.MessageCount, MaskedCount: s.MaskedCount, SharedSize: s.SharedSize, FullSharedSize: s.FullSharedSize,
 		FullUSD: s.FullUSD, SentUSD: s.SentUSD, PriceAs: s.PriceAs, RequestSize: s.RequestSize, RequestLimit: s.Limit,
 		Forms: map[autocontext.Form]FormSum{},
+	}
+	if of := record.Conversation(e.Key); of != c.Visit {
+		c.Branch = of.String()
 	}
 	for _, sent := range req.Sent {
 		sum := c.Forms[autocontext.Form(sent.Form)]

@@ -65,16 +65,16 @@ func (r *Record) Diff(from, to *Call) (*Diff, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Diff{SessionID: r.ID, From: from, To: to, Prefix: commonPrefix(was, is), Messages: changes(was, is, from.Visit == to.Visit)}, nil
+	return &Diff{SessionID: r.ID, From: from, To: to, Prefix: commonPrefix(was, is), Messages: changes(was, is, from.conversation() == to.conversation())}, nil
 }
 
 // changes lists messages in the order of the second history, those only in the first in place.
-func changes(was, is []SentForm, sameVisit bool) []MessageChange {
+func changes(was, is []SentForm, same bool) []MessageChange {
 	before := map[string]int{}
-	for i, key := range pairKeys(was, sameVisit) {
+	for i, key := range pairKeys(was, same) {
 		before[key] = i
 	}
-	keys := pairKeys(is, sameVisit)
+	keys := pairKeys(is, same)
 	paired := make([]bool, len(was))
 	for _, key := range keys {
 		if i, ok := before[key]; ok {
@@ -104,14 +104,14 @@ func changes(was, is []SentForm, sameVisit bool) []MessageChange {
 	return out
 }
 
-// pairKeys names messages alike in two histories: by entry, or across visits by hash and count.
-func pairKeys(forms []SentForm, sameVisit bool) []string {
+// pairKeys names messages alike in two histories: by entry, or across conversations by hash and count.
+func pairKeys(forms []SentForm, same bool) []string {
 	keys := make([]string, len(forms))
 	seen := map[echo.Hash]int{}
 	for i, f := range forms {
 		seen[f.Hash]++
 		keys[i] = fmt.Sprintf("%s %d", f.Hash, seen[f.Hash])
-		if sameVisit {
+		if same {
 			keys[i] = fmt.Sprint(f.MessageSeq)
 		}
 	}

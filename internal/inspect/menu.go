@@ -3,6 +3,7 @@ package inspect
 import (
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 )
 
 // menu is a request to a model to choose what comes into a phase of earlier ones.
@@ -59,6 +60,9 @@ func newMenu(e *echo.Entry) (menu, error) {
 	m.call = Call{
 		Key: m.key, At: e.At, Visit: e.Key.VisitKey(), Phase: e.Phase, Attempt: e.Attempt, Turn: e.Turn, Model: said.Model, Dialect: "native",
 		FullHistorySize: sum.Tokens, ContextSize: sum.Tokens, MessageCount: sum.Messages, Forms: map[autocontext.Form]FormSum{autocontext.FormFull: sum},
+	}
+	if of := record.Conversation(e.Key); of != m.call.Visit {
+		m.call.Branch = of.String()
 	}
 	return m, nil
 }

@@ -16,7 +16,8 @@ import (
 // Pick says which call is meant; the zero value means the last one.
 type Pick struct {
 	Call    string // its number or key; nothing else counts then
-	Phase   string // a phase or a visit, such as research~2
+	Phase   string // a phase, a visit or a branch, such as research~2 or each/item3
+	Item    int    // the element of a list, from 1; 0: any
 	Attempt int    // from 1; 0: any
 	Turn    int    // from 1; 0: any
 }
@@ -26,6 +27,9 @@ func (p Pick) String() string {
 	s := "model call"
 	if p.Phase != "" {
 		s += fmt.Sprintf(" of phase %q", p.Phase)
+	}
+	if p.Item > 0 {
+		s += fmt.Sprintf(" of element %d", p.Item)
 	}
 	if p.Attempt > 0 {
 		s += fmt.Sprintf(" in attempt %d", p.Attempt)
@@ -38,23 +42,28 @@ func (p Pick) String() string {
 
 // Pick returns the last call that fits.
 func (r *Record) Pick(p Pick) (*Call, error) {
-	if p.Attempt < 0 || p.Turn < 0 {
-		return nil, failure.New(failure.InvalidRequest, errors.New("attempts and turns are counted from 1"), "")
+	if p.Attempt < 0 || p.Turn < 0 || p.Item < 0 {
+		return nil, failure.New(failure.InvalidRequest, errors.New("attempts, turns and elements are counted from 1"), "")
 	}
 	if p.Call != "" {
 		return r.Call(p.Call)
 	}
 	for i := range slices.Backward(r.Calls) {
 		c := &r.Calls[i]
-		if (p.Phase == "" || p.Phase == c.Phase || p.Phase == c.Visit.String()) && (p.Attempt == 0 || p.Attempt == c.Attempt) &&
-			(p.Turn == 0 || p.Turn == c.Turn) {
+		if p.isOf(c) && (p.Item == 0 || p.Item == c.item()) && (p.Attempt == 0 || p.Attempt == c.Attempt) && (p.Turn == 0 || p.Turn == c.Turn) {
 			return c, nil
 		}
 	}
 	return nil, r.noCall(p.String(), p.Phase)
 }
 
-// Call returns the call with this number or key; for a place with several requests the last one.
+// isOf reports whether a call is of the phase, the visit or the branch.
+func (p *Pick) isOf(c *Call) bool {
+	return slices.Contains([]string{"", c.Phase, c.Visit.String(), c.Branch}, p.Phase)
+}
+
+// Call returns the call with this number or key; for a place with several requests the last one, and
+// for a visit or a branch its last one.
 // The key may also be that of a request to choose what comes in, whose number is 0.
 func (r *Record) Call(name string) (*Call, error) {
 	if n, err := strconv.Atoi(name); err == nil {
@@ -72,6 +81,11 @@ func (r *Record) Call(name string) (*Call, error) {
 	}
 	if m := r.menu(key); err == nil && m != nil {
 		return &m.call, nil
+	}
+	for i := range slices.Backward(r.Calls) {
+		if c := &r.Calls[i]; err == nil && !key.IsZero() && (c.Visit == key || c.Branch == key.String()) {
+			return c, nil
+		}
 	}
 	return nil, r.noCall(fmt.Sprintf("model call %q", name), name)
 }

@@ -1,10 +1,13 @@
 package inspect
 
-import "github.com/windlass-run/windlass/echo"
+import (
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
+)
 
 // SelectionUse is what a selection for a later phase made of a message.
 type SelectionUse struct {
-	Visit    echo.Key      `json:"visit"` // that was selected for
+	Visit    echo.Key      `json:"visit"` // that was selected for, or the branch of it
 	Strategy echo.Strategy `json:"strategy"`
 	Anchor   string        `json:"anchor,omitempty"` // why it came in as an anchor
 	Score    *echo.Score   `json:"score,omitempty"`  // of its turn group, as a candidate
@@ -38,7 +41,7 @@ func selectionUses(e *echo.Entry, group map[echo.Hash]bool) []SelectionUse {
 		return nil // it cannot be read: of another version
 	}
 	var out []SelectionUse
-	use := SelectionUse{Visit: e.Key.VisitKey(), Strategy: s.Strategy, Why: s.Why}
+	use := SelectionUse{Visit: record.Conversation(e.Key), Strategy: s.Strategy, Why: s.Why}
 	for _, a := range s.Anchors {
 		if group[a.ID] {
 			use.Anchor = a.Why

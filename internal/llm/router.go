@@ -77,7 +77,7 @@ func (r *Router) Facts(model string) effect.ModelFacts {
 	counter := r.counter(name)
 	r.mu.Unlock()
 	f := effect.ModelFacts{
-		Name: name, Window: int64(window), MaxOutput: int64(output), NativeTools: m.NativeTools, Fallback: m.Fallback, MarkCache: r.marksCache(model, m),
+		Name: name, Window: int64(window), MaxOutput: int64(output), NativeTools: m.NativeTools, Fallback: m.Fallback, MarkCache: r.marksCache(model, m), NoImages: r.TakesNoImages(model),
 		Count: func(m *echo.Message) int64 { return counter().Message(m) }, Exact: HasTokenizer(name),
 		CountFixed: EstimateFixed, AskWindow: r.askWindow(model, m), DefaultWindow: DefaultWindow,
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/cascade/library"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 )
@@ -24,7 +25,7 @@ func (e *BrokenError) Unwrap() error { return e.Err }
 
 // check reads everything back before anything is written.
 func (p *Plan) check(before *journal.Recording, after []*echo.Entry) error {
-	if err := readCascade(p.Header.Cascade); err != nil && readCascade(before.Header.Cascade) == nil {
+	if err := readCascade(&p.Header); err != nil && readCascade(&before.Header) == nil {
 		return &BrokenError{Hash: p.Redaction.Hash, Place: "the cascade of the session", Err: err}
 	}
 	for i, e := range after {
@@ -38,9 +39,9 @@ func (p *Plan) check(before *journal.Recording, after []*echo.Entry) error {
 	return nil
 }
 
-// readCascade reads a cascade that has begun to run, whatever tools it was given.
-func readCascade(raw json.RawMessage) error {
-	c, found, err := cascade.Parse("cascade", raw, cascade.Known{Recorded: true, LaterTool: func(string, cascade.Diagnostic) {}})
+// readCascade reads a cascade that has begun to run and what it reaches, whatever tools it was given.
+func readCascade(h *journal.Header) error {
+	c, found, err := library.Read("cascade", h.Cascade, h.Library, cascade.Known{LaterTool: func(string, cascade.Diagnostic) {}})
 	switch {
 	case err != nil:
 		return err
@@ -78,11 +79,12 @@ func readData(e *echo.Entry) error {
 		echo.NodeRoute: reads[echo.Route], echo.NodeCallout: reads[echo.CalloutMark], echo.NodeWarning: reads[echo.Warning],
 		echo.NodeResume: reads[echo.Resume], echo.NodeModelCall: reads[echo.ModelCall], echo.NodeSelection: reads[echo.Carry],
 		echo.NodeGuard: reads[echo.Guard], echo.NodeInter: reads[echo.InterSelection], echo.NodeMenu: reads[echo.Menu],
-		echo.NodeHandoff: reads[echo.Handoff],
+		echo.NodeHandoff: reads[echo.Handoff], echo.NodeChildStart: reads[echo.ChildStart], echo.NodeChildEnd: reads[echo.ChildEnd],
 	}
 	values := map[echo.StepKind]func(*echo.Entry) error{
 		echo.StepClock: reads[echo.Clock], echo.StepBackground: reads[echo.BackgroundTotals], echo.StepIdle: reads[echo.Idle],
 		echo.StepSimilarity: reads[echo.Similarity], echo.StepCards: reads[echo.Findings], echo.StepFacts: reads[echo.ModelFacts],
+		echo.StepStopped: reads[echo.Stopped], echo.StepCascade: reads[echo.FoundCascade],
 	}
 	read := nodes[e.NodeType]
 	if e.NodeType == echo.NodeValue {

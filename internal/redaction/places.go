@@ -24,6 +24,7 @@ var (
 	schemaPlace  = newSchemaPlace()
 	inputsPlace  = &echo.ContentPlace{Is: echo.ContentInputs, Schema: schemaPlace, Members: map[string]*echo.ContentPlace{"*": aText}}
 	cascadePlace = newCascadePlace()
+	libraryPlace = object(map[string]*echo.ContentPlace{"cascades": listOf(object(map[string]*echo.ContentPlace{"cascade": cascadePlace}))})
 )
 
 func newSchemaPlace() *echo.ContentPlace {
@@ -43,10 +44,12 @@ func newSchemaPlace() *echo.ContentPlace {
 
 func newCascadePlace() *echo.ContentPlace {
 	phase := &echo.ContentPlace{}
+	child := listOf(object(map[string]*echo.ContentPlace{"input_map": listOf(aPattern)}))
 	phase.Members = map[string]*echo.ContentPlace{
 		"instructions": aPattern, "inputs": {Is: echo.ContentGiven}, "output_schema": schemaPlace, "on_error": phase,
 		"rules":    object(map[string]*echo.ContentPlace{"loop_until_prompt": aPattern, "retry_instructions": aPattern, "turn_prompt": aPattern}),
 		"handoffs": listOf(object(map[string]*echo.ContentPlace{"description": aText})),
+		"for_each": object(map[string]*echo.ContentPlace{"items": {Is: echo.ContentGiven}}), "sub_cascades": child, "async_cascades": child,
 		"callouts": object(map[string]*echo.ContentPlace{"output": aPattern, "messages": aPattern}),
 		"context":  object(map[string]*echo.ContentPlace{"from": listOf(object(map[string]*echo.ContentPlace{"condition": aPattern}))}),
 	}
@@ -71,17 +74,19 @@ func contentOf(e *echo.Entry) *echo.ContentPlace {
 var selectedPlaces = map[string]*echo.ContentPlace{"why": aText, "notes": listOf(aText), "ignored": listOf(aText), "degraded": listOf(aText)}
 
 var dataPlaces = map[echo.NodeType]*echo.ContentPlace{
-	echo.NodePhaseEnd:  object(map[string]*echo.ContentPlace{"output": allData}),
-	echo.NodeRunEnd:    object(map[string]*echo.ContentPlace{"output": allData}),
-	echo.NodeState:     object(map[string]*echo.ContentPlace{"value": allData}),
-	echo.NodeVerdict:   object(map[string]*echo.ContentPlace{"reason": aText}),
-	echo.NodeCallout:   object(map[string]*echo.ContentPlace{"name": aText}),
-	echo.NodeWarning:   object(map[string]*echo.ContentPlace{"message": aText}),
-	echo.NodeGuard:     object(map[string]*echo.ContentPlace{"detail": aText}),
-	echo.NodeModelCall: object(map[string]*echo.ContentPlace{"hint": aText, "ignored": aText, "thought": someData}),
-	echo.NodeInter:     object(selectedPlaces),
-	echo.NodeMenu:      object(map[string]*echo.ContentPlace{"messages": listOf(object(map[string]*echo.ContentPlace{"text": aText}))}),
-	echo.NodeHandoff:   handoffPlace(),
+	echo.NodePhaseEnd:   object(map[string]*echo.ContentPlace{"output": allData}),
+	echo.NodeRunEnd:     object(map[string]*echo.ContentPlace{"output": allData}),
+	echo.NodeState:      object(map[string]*echo.ContentPlace{"value": allData}),
+	echo.NodeVerdict:    object(map[string]*echo.ContentPlace{"reason": aText}),
+	echo.NodeCallout:    object(map[string]*echo.ContentPlace{"name": aText}),
+	echo.NodeWarning:    object(map[string]*echo.ContentPlace{"message": aText}),
+	echo.NodeGuard:      object(map[string]*echo.ContentPlace{"detail": aText}),
+	echo.NodeModelCall:  object(map[string]*echo.ContentPlace{"hint": aText, "ignored": aText, "thought": someData}),
+	echo.NodeInter:      object(selectedPlaces),
+	echo.NodeMenu:       object(map[string]*echo.ContentPlace{"messages": listOf(object(map[string]*echo.ContentPlace{"text": aText}))}),
+	echo.NodeHandoff:    handoffPlace(),
+	echo.NodeChildStart: object(map[string]*echo.ContentPlace{"input": allData, "state": allData}),
+	echo.NodeChildEnd:   object(map[string]*echo.ContentPlace{"output": allData, "state": allData}),
 }
 
 var valuePlaces = map[echo.StepKind]*echo.ContentPlace{
@@ -92,6 +97,7 @@ var valuePlaces = map[echo.StepKind]*echo.ContentPlace{
 		})),
 	}),
 	echo.StepSimilarity: object(map[string]*echo.ContentPlace{"problem": aText}),
+	echo.StepCascade:    object(map[string]*echo.ContentPlace{"name": aText, "cascade": cascadePlace, "library": libraryPlace, "problem": aText}),
 }
 
 func handoffPlace() *echo.ContentPlace {

@@ -60,6 +60,23 @@ func TestNamesStay(t *testing.T) {
 	}
 }
 
+// TestLibrary: content is taken out of the cascades that a session reaches, and their names stay.
+func TestLibrary(t *testing.T) {
+	t.Parallel()
+	const parent = `{"cascade_id":"c","phases":[{"name":"a","instructions":"x","tackle":["child_with_a_long_name"]}]}`
+	m := user("Ask about " + secret + " in the_only_phase_of_it of child_with_a_long_name.")
+	rec := recording(t, `{}`, parent, message("a/task", m))
+	rec.Header.Library = json.RawMessage(`{"refs":{"child_with_a_long_name":"0123456789abcdef"},"cascades":{"0123456789abcdef":{"file":"child.json","cascade":` +
+		`{"cascade_id":"child_with_a_long_name","description":"Asks about ` + secret + `.","phases":[{"name":"the_only_phase_of_it","instructions":"Ask about ` + secret + `."}]}}}}`)
+	p, err := redaction.New(rec, m.Hash(), redaction.Options{Parts: true})
+	require.NoError(t, err)
+	require.NotContains(t, string(p.Header.Library), secret)
+	require.Contains(t, string(p.Header.Library), `"cascade_id":"child_with_a_long_name"`)
+	require.Contains(t, string(p.Header.Library), `"name":"the_only_phase_of_it"`)
+	require.Contains(t, string(p.Header.Library), `{"refs":{"child_with_a_long_name":"0123456789abcdef"}`)
+	require.Empty(t, p.Left)
+}
+
 // TestShortValues: from 4 characters on a value is found where it stands by itself, in any text and
 // as a number; of shorter ones it is said how many there are.
 func TestShortValues(t *testing.T) {

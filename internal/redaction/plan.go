@@ -85,8 +85,8 @@ func (p *Plan) changes(r *redactor, rec *journal.Recording) (after []*echo.Entry
 		return nil, fmt.Errorf("redact the input: %w", err)
 	}
 	left := false
-	if p.Header.Cascade, err = r.json(rec.Header.Cascade, cascadePlace, r.messages, nil); err == nil {
-		_, err = r.json(p.Header.Cascade, cascadePlace, leftIn(r.data, &left), func(t string) { left = left || r.data.has(t) })
+	if p.Header.Cascade, err = r.definition(rec.Header.Cascade, cascadePlace, &left); err == nil {
+		p.Header.Library, err = r.definition(rec.Header.Library, libraryPlace, &left)
 	}
 	if err == nil {
 		_, err = r.json(p.Header.Input, someData, leftIn(r.data, &left), func(t string) { left = left || r.data.has(t) && !r.shape.names[t] })
@@ -113,6 +113,15 @@ func (p *Plan) changes(r *redactor, rec *journal.Recording) (after []*echo.Entry
 	}
 	slices.Sort(p.Entries)
 	return after, nil
+}
+
+// definition returns a cascade, or a library of them, without texts; left becomes true when some stay in it.
+func (r *redactor) definition(raw []byte, place *echo.ContentPlace, left *bool) ([]byte, error) {
+	now, err := r.json(raw, place, r.messages, nil)
+	if err == nil {
+		_, err = r.json(now, place, leftIn(r.data, left), func(t string) { *left = *left || r.data.has(t) })
+	}
+	return now, err
 }
 
 // record puts the redaction into the header.
@@ -228,14 +237,14 @@ func (r *redactor) texts(rec *journal.Recording, m *echo.Message, parts bool, th
 	whole := append(textsOf(m), thoughts...)
 	all := slices.Clone(whole)
 	for _, t := range whole {
-		all = append(all, r.noNames(leavesOf(t))...)
+		all = append(all, withoutNames(leavesOf(t), r.shape.names)...)
 		all = append(all, toldOf(t))
 	}
 	all = distinct(all, 1)
 	known := longEnough(all)
 	r.short = len(all) - len(known)
 	r.messages = newTexts(r.of, known)
-	more := r.noNames(partsOf(whole))
+	more := withoutNames(partsOf(whole), r.shape.names)
 	for _, l := range leavesOf(string(rec.Header.Input)) {
 		if len(l) >= secret.MinLength && slices.ContainsFunc(whole, func(t string) bool { return strings.Contains(t, l) }) {
 			more = append(more, l)
@@ -247,12 +256,12 @@ func (r *redactor) texts(rec *journal.Recording, m *echo.Message, parts bool, th
 	}
 }
 
-func (r *redactor) noNames(all []string) []string {
-	return slices.DeleteFunc(all, func(t string) bool { return r.shape.names[t] })
+func withoutNames(all []string, names map[string]bool) []string {
+	return slices.DeleteFunc(all, func(t string) bool { return names[t] })
 }
 
 // namesIn returns the names of the cascade, and those in the keys of entries: of phases, values of the
-// state, tools that check.
+// state, tools that check; and those of children, which were found by them.
 func namesIn(rec *journal.Recording) map[string]bool {
 	names := map[string]bool{}
 	stays := func(t string) {
@@ -266,11 +275,17 @@ func namesIn(rec *journal.Recording) map[string]bool {
 	same := echo.ContentChange{Text: func(t string) string { return t }, Name: func(t string) string { return t }, Stays: stays}
 	same.Number = func(json.Number) (string, bool) { return "", false }
 	_, _ = echo.RewriteContent(rec.Header.Cascade, cascadePlace, same) // an error is met again
+	if len(rec.Header.Library) > 0 {
+		_, _ = echo.RewriteContent(rec.Header.Library, libraryPlace, same)
+	}
 	for _, e := range rec.Entries {
 		p := e.Key.Path()
 		names[p.Phase] = true
 		for _, s := range append(p.Branches, p.Effect...) {
 			names[s.Name] = true
+		}
+		if d, err := echo.Read[echo.ChildStart](e); err == nil {
+			names[d.Name], names[d.Cascade] = true, true
 		}
 	}
 	return names
@@ -494,7 +509,7 @@ func (r *redactor) dataOf(e *echo.Entry, h journal.Header) error {
 	switch e.NodeType {
 	case echo.NodeRunStart:
 		return r.start(e, h)
-	case echo.NodeState, echo.NodePhaseEnd, echo.NodeRunEnd:
+	case echo.NodeState, echo.NodePhaseEnd, echo.NodeRunEnd, echo.NodeChildStart, echo.NodeChildEnd:
 		if err := r.values(e); err != nil {
 			return err
 		}
@@ -517,6 +532,10 @@ func (r *redactor) values(e *echo.Entry) error {
 		return changeIn(e, func(d *echo.State) bool { return r.shapes(&d.Value, r.turns[turnOf(e.Key)]) })
 	case echo.NodePhaseEnd:
 		return changeIn(e, func(d *echo.PhaseEnd) bool { return r.shapes(&d.Output, false) })
+	case echo.NodeChildStart:
+		return changeIn(e, func(d *echo.ChildStart) bool { return r.shapesIn(d.Input, r.turns[turnOf(e.Key)]) })
+	case echo.NodeChildEnd:
+		return changeIn(e, func(d *echo.ChildEnd) bool { return r.shapes(&d.Output, false) })
 	}
 	return changeIn(e, func(d *echo.RunEnd) bool { return r.shapes(&d.Output, false) })
 }
@@ -528,6 +547,17 @@ func (r *redactor) shapes(value *any, own bool) bool {
 	}
 	*value = r.shape.value(*value)
 	return true
+}
+
+// shapesIn is shapes for each of some values by their names.
+func (r *redactor) shapesIn(values map[string]any, own bool) bool {
+	changed := false
+	for name, v := range values {
+		if r.shapes(&v, own) {
+			values[name], changed = v, true
+		}
+	}
+	return changed
 }
 
 // changeIn changes what an entry says by its type.

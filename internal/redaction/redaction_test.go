@@ -144,6 +144,48 @@ func TestEveryPlace(t *testing.T) {
 	require.Empty(t, p.Entries)
 }
 
+// TestChildrenInARedaction: what a message gave to a child, and what a child gave to it, is taken out of the
+// record of the parent; names and ids stay.
+func TestChildrenInARedaction(t *testing.T) {
+	t.Parallel()
+	args := fmt.Sprintf(`{"cascade":"review_of_everything","input":{"text":%q,"pin":4711}}`, secret)
+	answer := echo.Seal(echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, ToolCalls: []echo.ToolCall{{ID: "c1", Name: "spawn_cascade", Arguments: args}}})
+	tool := echo.MustKey("p/attempt1/turn1/tool1")
+	start := echo.ChildStart{
+		Session: "01jchild", Name: "review_of_everything", How: echo.ChildTool, Cascade: "review_of_everything", Hash: "0123456789abcdef",
+		Input: map[string]any{"text": secret, "pin": json.Number("4711")}, State: map[string]any{"k": "About " + secret},
+	}
+	none := echo.FoundCascade{Name: secret, Problem: "there is none"}
+	found := echo.FoundCascade{
+		Name: "review_of_everything", Cascade: json.RawMessage(`{"cascade_id":"review_of_everything","phases":[{"name":"a","instructions":"Say ` + secret + `."}]}`),
+		Problem: "no " + secret,
+	}
+	rec := recording(t, `{}`, `{"cascade_id":"c","phases":[{"name":"p","instructions":"x"}]}`,
+		&echo.Entry{NodeType: echo.NodeModelCall, Key: echo.MustKey("p/attempt1/turn1/model"), Message: answer, Data: json.RawMessage(`{}`)},
+		echo.NewEntry(tool.Step(echo.StepCascade), found),
+		echo.NewEntry(echo.MustKey("p/attempt1/turn1/tool2/cascade"), none),
+		echo.NewEntry(tool, start),
+		echo.NewEntry(tool, echo.ChildEnd{Session: "01jchild", Status: echo.StatusCompleted, Reason: echo.StopEndOfCascade, Output: map[string]any{"said": secret}, State: map[string]any{"k": secret}}),
+		echo.NewEntry(echo.MustKey("p/attempt1/turn1/ward1/verdict/fair"), echo.Verdict{Validator: "fair", Ward: "turn", Mode: "retry", Reason: "has " + secret}),
+		echo.NewEntry(echo.MustKey("p/item2/stopped"), echo.Stopped{Item: 1}),
+		&echo.Entry{NodeType: echo.NodeToolCall, Key: tool, Tool: &echo.ToolUse{Name: "spawn_cascade", CallID: "c1", Arguments: args}, Message: echo.NewToolResult(echo.ToolCall{ID: "c1"}, echo.Text("done"), false)},
+	)
+	p, err := redaction.New(rec, answer.Hash(), redaction.Options{Parts: true})
+	require.NoError(t, err)
+	entries, whole := after(t, rec, p)
+	require.NotContains(t, whole, secret)
+	require.NotContains(t, whole, "4711")
+	require.Empty(t, p.Left)
+	now, err := echo.Read[echo.ChildStart](entries[4])
+	require.NoError(t, err)
+	require.Equal(t, []string{"01jchild", "review_of_everything", "0123456789abcdef"}, []string{now.Session, now.Name, now.Hash})
+	end, err := echo.Read[echo.ChildEnd](entries[5])
+	require.NoError(t, err)
+	require.Equal(t, "01jchild", end.Session)
+	require.Equal(t, rec.Entries[7].Data, entries[7].Data)
+	require.Contains(t, string(entries[2].Data), `{"cascade_id":"review_of_everything","phases":[{"name":"a"`)
+}
+
 // TestOthersStay: in random sessions no entry changes that has nothing of the message.
 func TestOthersStay(t *testing.T) {
 	t.Parallel()

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/cascade/library"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 )
@@ -44,39 +45,45 @@ var wordTypes = map[reflect.Type]string{
 	reflect.TypeFor[cascade.Check](): aWord, reflect.TypeFor[cascade.Backoff](): aWord, reflect.TypeFor[cascade.ContextMode](): aWord,
 	reflect.TypeFor[cascade.Include](): aWord, reflect.TypeFor[cascade.MessagesFilter](): aWord, reflect.TypeFor[cascade.AnchorInclude](): aWord,
 	reflect.TypeFor[cascade.SelectionStrategy](): aWord, reflect.TypeFor[cascade.Advance](): aWord, reflect.TypeFor[cascade.BudgetStrategy](): aWord,
-	reflect.TypeFor[cascade.Recount](): aWord,
+	reflect.TypeFor[cascade.Recount](): aWord, reflect.TypeFor[cascade.Trigger](): aWord, reflect.TypeFor[cascade.ItemError](): aWord,
+	reflect.TypeFor[cascade.OnExhausted](): aWord, reflect.TypeFor[cascade.WardMode](): aWord,
+	reflect.TypeFor[echo.ChildKind](): aWord,
 }
 
 // structure are the members that stay, as PACKAGE.TYPE.member, by the reason.
 var structure = map[string][]string{
 	aName: {
-		"cascade.Anchors.from_phases", "cascade.Cascade.$schema", "cascade.Cascade.cascade_id", "cascade.Cascade.fallback_models", "cascade.Cascade.model",
-		"cascade.Cascade.tags", "cascade.ClearToolUses.exclude_tools", "cascade.Context.exclude", "cascade.Guard.summarizer_model",
-		"cascade.Handoff.target", "cascade.InlineValidator.model", "cascade.InterContext.card_model", "cascade.InterContext.selector_model",
-		"cascade.IntraContext.exclude_tools", "cascade.Phase.fallback_models", "cascade.Phase.model", "cascade.Phase.name", "cascade.Phase.routing",
-		"cascade.Phase.tackle", "cascade.Phase.tool", "cascade.Selection.selector_model", "cascade.Source.phase", "cascade.Tool.tool_id",
+		"cascade.AsyncCascade.name", "cascade.AsyncCascade.ref", "cascade.ForEach.as", "cascade.Phase.after", "cascade.SubCascade.name", "cascade.SubCascade.ref",
+		"journal.Header.child_key", "journal.Header.child_of", "journal.Header.root", "library.Recorded.refs", "library.Volume.file", "library.Volume.refs",
+		"settings.Anchors.from_phases", "cascade.Cascade.$schema", "cascade.Cascade.cascade_id", "cascade.Cascade.fallback_models", "cascade.Cascade.model",
+		"cascade.Cascade.tags", "settings.ClearToolUses.exclude_tools", "cascade.Context.exclude", "settings.Guard.summarizer_model",
+		"cascade.Handoff.target", "cascade.InlineValidator.model", "settings.InterContext.card_model", "settings.InterContext.selector_model",
+		"settings.IntraContext.exclude_tools", "cascade.Phase.fallback_models", "cascade.Phase.model", "cascade.Phase.name", "cascade.Phase.routing",
+		"cascade.Phase.tackle", "cascade.Phase.tool", "settings.Selection.selector_model", "settings.Summarizer.model", "cascade.Source.phase", "cascade.Tool.tool_id",
 		"echo.Anchor.phase", "echo.CardsUsed.embedder", "echo.Entry.cascade_id", "echo.Entry.key", "echo.Entry.model", "echo.Entry.phase",
 		"echo.Entry.provider", "echo.Entry.session_id", "echo.Fallback.from", "echo.Fallback.to", "echo.Handoff.cascade_id", "echo.Handoff.phase",
 		"echo.Handoff.session_id", "echo.HandoffItem.source", "echo.Menu.model", "echo.ModelCall.model", "echo.ModelFacts.fallback_models",
 		"echo.ModelFacts.name", "echo.Pretend.model", "echo.Price.as", "echo.Selection.price_as", "echo.Route.from", "echo.Route.to", "echo.RunStart.work_dir", "echo.Score.phase", "echo.Similarity.embedder",
+		"echo.ChildStart.cascade", "echo.ChildStart.file", "echo.ChildStart.name", "echo.ChildStart.session", "echo.ChildEnd.session",
+		"echo.FoundCascade.file",
 		"echo.State.key", "echo.ToolUse.call_id", "echo.ToolUse.name", "echo.Draft.tool", "echo.Draft.tool_call_id", "echo.ToolCall.id", "echo.ToolCall.name",
 		"echo.Part.name", "echo.Workspace.branch", "journal.Header.file", "journal.Header.parent", "journal.Header.script", "journal.Header.session_id", "journal.Header.windlass",
 	},
 	aWord: {
 		"cascade.Source.as_role", "cascade.Tool.method", "echo.Anchor.why", "echo.Failure.kind", "echo.FileChange.change", "echo.ModelCall.finish_reason",
 		"echo.PhaseContext.dialect", "echo.PhaseContext.strategy", "echo.Route.reason", "echo.Span.form", "echo.Span.reason", "echo.Summary.by",
-		"echo.Handoff.status", "echo.PhaseEnd.status", "echo.RunEnd.status",
+		"echo.Handoff.status", "echo.PhaseEnd.status", "echo.RunEnd.status", "echo.ChildEnd.status", "echo.Verdict.mode", "echo.Verdict.ward",
 	},
-	aHash:    {"echo.CardsUsed.cards_digest", "echo.Entry.request_hash", "echo.Workspace.head"},
+	aHash:    {"echo.CardsUsed.cards_digest", "echo.ChildStart.hash", "echo.FoundCascade.hash", "echo.Entry.request_hash", "echo.Workspace.head"},
 	aSetting: {"echo.PhaseContext.policy"},
 	aProgram: {"cascade.Tool.response_jq"},
-	inKeys:   {"cascade.Rules.loop_until", "echo.Verdict.validator"},
+	inKeys:   {"cascade.Rules.loop_until", "cascade.Ward.validator", "echo.Verdict.validator"},
 	inHashes: {"cascade.Phase.model_options"},
 	ofTheRun: {"journal.Header.options"},
 	ofPeople: {"journal.Redaction.reason"},
 	elsewhere: {
 		"echo.Entry.data", "echo.Failure.message", "echo.Part.text", "echo.Part.url", "echo.ToolCall.arguments", "echo.ToolUse.arguments",
-		"echo.RunStart.header", "echo.RunStart.input", "journal.Header.cascade", "journal.Header.input",
+		"echo.RunStart.header", "echo.RunStart.input", "journal.Header.cascade", "journal.Header.input", "journal.Header.library",
 	},
 }
 
@@ -231,6 +238,10 @@ func payloads() []payload {
 		{echo.Similarity{}, value(echo.StepSimilarity)},
 		{echo.ModelFacts{}, value(echo.StepFacts)},
 		{echo.Findings{}, value(echo.StepCards)},
+		{echo.Stopped{}, value(echo.StepStopped)},
+		{echo.FoundCascade{}, value(echo.StepCascade)},
+		{echo.ChildStart{}, node(echo.NodeChildStart)},
+		{echo.ChildEnd{}, node(echo.NodeChildEnd)},
 	}
 }
 
@@ -266,6 +277,7 @@ func TestEveryMemberIsNamed(t *testing.T) {
 	w.value("Entry", reflect.TypeFor[echo.Entry](), nil)
 	w.value("Header", reflect.TypeFor[journal.Header](), nil)
 	w.value("Cascade", reflect.TypeFor[cascade.Cascade](), cascadePlace)
+	w.value("Library", reflect.TypeFor[library.Recorded](), libraryPlace)
 	slices.Sort(w.unnamed)
 	require.Empty(t, w.unnamed, "name them in places.go if people or models write them, otherwise here with the reason")
 	for _, names := range structure {

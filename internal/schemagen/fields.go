@@ -8,6 +8,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/cascade/settings"
 )
 
 // field is what the schema says about a key beside its type. Bounds are inclusive, and JSON.
@@ -53,10 +54,11 @@ const (
 // The upper bounds of numbers: what no one writes on purpose, and far from where a 64-bit integer
 // ends.
 const (
-	manyTurns  = "100000"
-	manyTokens = "1000000000000"
-	manyChars  = "1000000000"
-	manyWeight = "1000" // only the proportion of weights matters
+	manyTurns    = "100000"
+	manyTokens   = "1000000000000"
+	manyChars    = "1000000000"
+	manyWeight   = "1000" // only the proportion of weights matters
+	manyParallel = "64"
 )
 
 const switchText = "Whether the block applies. The block may also be written as true or false."
@@ -93,7 +95,8 @@ var fields = map[string]map[string]field{
 		"budget":       {text: "Limits of one run, checked before each model call."},
 		"validators":   {text: "Validators that a model runs, by name, for loop_until.", examples: []any{map[string]any{"polite": map[string]any{"instructions": "Is this polite? {{ content }}"}}}},
 		"tools":        {text: "Tools that this cascade declares. Files named *.tool.json in the same folder declare one tool each."},
-		"phases":       {text: "The steps. They run in this order when none of them has handoffs or routing; otherwise a phase without them ends the run.", minItems: 1},
+		"max_parallel": {text: "In a cascade whose phases have after: how many of them run at a time.", def: cascade.DefaultMaxParallel, min: "1", max: manyParallel},
+		"phases":       {text: "The steps. They run in this order when none of them has handoffs, routing or after; with after, a phase runs when those before it have ended; otherwise a phase without handoffs and routing ends the run.", minItems: 1},
 	},
 	"AutoContext": {
 		"intra_phase": {text: "How older messages are shortened inside every phase that asks a model. A phase overrides it, field by field, with intra_context."},
@@ -172,13 +175,17 @@ var fields = map[string]map[string]field{
 	},
 	"TokenBudget":         tokenBudget(),
 	"TokenBudgetOverride": tokenOverride,
+	"Summarizer": {
+		"model":       {text: "The model that sums up; by default summarizer_model of the guard, else the phase's own.", examples: []any{"gpt-5-nano"}},
+		"target_size": {text: "The tokens of a summary; by default a tenth of the request, at most 4,000.", min: "1", max: manyTokens},
+	},
 	"Budget": {
 		"max_usd":     {text: "The most that the run may cost, in US dollars. 0 is no limit.", def: 0, min: "0"},
 		"max_tokens":  {text: "The most tokens, in and out together. 0 is no limit.", def: 0, min: "0", max: manyTokens},
 		"max_seconds": {text: "The longest the run may take, in seconds. 0 is no limit.", def: 0, min: "0"},
 	},
 	"InlineValidator": {
-		"instructions": {text: "What the model is to judge, a template over content and original_input. It answers {valid, reason}."},
+		"instructions": {text: "What the model is to judge, a template over content, original_input, has_images and image_count. It answers {valid, reason}."},
 		"model":        {text: "The model that judges; by default the phase's."},
 		"max_turns":    {text: "How often the model is asked until its answer is a verdict.", def: 1, min: "1", max: manyTurns},
 	},
@@ -218,6 +225,42 @@ var fields = map[string]map[string]field{
 		"handoffs":          {text: "The phases that may run next. With several, or with a description, the model chooses by the tool route_to; otherwise the first one runs.", examples: []any{[]any{"report", map[string]any{"target": "repair", "description": "when something is broken"}}}},
 		"callouts":          {text: "Marks messages as important: a template for the name of the output's callout, or an object."},
 		"on_error":          {text: "Where the run goes when the phase fails: a phase's name, or a phase written in place."},
+		"after":             {text: "The phases that must have ended before this one runs. As soon as one phase has it, phases that do not wait for each other run in parallel.", examples: []any{[]string{"fetch", "rules"}}},
+		"for_each":          {text: "Runs the phase once for each element of a list; its output is the list of the outputs.", examples: []any{map[string]any{"items": "outputs.plan.files", "as": "file"}}},
+		"sub_cascades":      {text: "Other cascades that run, in order, before the phase's first call. Templates of the phase see their outputs as subs.NAME.", examples: []any{[]any{map[string]any{"ref": "research.json", "input_map": map[string]string{"topic": "{{ input.topic }}"}}}}},
+		"async_cascades":    {text: "Other cascades that run in the background. The end of the run waits for them, unless they are detached.", examples: []any{[]any{map[string]any{"ref": "notify", "trigger": "on_end"}}}},
+		"wards":             {text: "Validators before the phase, after each answer and after its end.", examples: []any{map[string]any{"pre": []any{map[string]any{"validator": "allowed", "mode": "blocking"}}}}},
+	},
+	"Wards": {
+		"pre":  {text: "Validators of the rendered input, before anything is paid for."},
+		"turn": {text: "Validators of each answer."},
+		"post": {text: "Validators of the output, after output_schema and loop_until."},
+	},
+	"Ward": {
+		"validator":    {text: "The validator, as in loop_until. A ward with a validator alone may be written as its name.", pattern: notEmpty},
+		"mode":         {text: "What becomes of what it rejects: blocking fails the phase, retry begins the next attempt with the reason, advisory records a warning.", def: cascade.WardBlocking},
+		"max_attempts": {text: "With the mode retry: how often this ward begins another attempt; then it is blocking.", def: 1, min: "1", max: manyTurns},
+	},
+	"SubCascade": {
+		"ref":         {text: "The other cascade: a path relative to this file, or a cascade_id.", pattern: notEmpty, examples: []any{"research.json"}},
+		"name":        {text: "The name of its output in subs; by default its cascade_id.", pattern: phaseName},
+		"input_map":   {text: "Its input, by name: a template, or the name of a value of state or input.", examples: []any{map[string]string{"topic": "{{ input.topic }}"}}},
+		"context_in":  {text: "It also gets the state and the input of this run, as input.", def: false},
+		"context_out": {text: "Its state becomes part of this run's.", def: false},
+	},
+	"AsyncCascade": {
+		"ref":        {text: "The other cascade: a path relative to this file, or a cascade_id.", pattern: notEmpty, examples: []any{"notify"}},
+		"name":       {text: "Its name in the record; by default its cascade_id.", pattern: phaseName},
+		"trigger":    {text: "When it begins: on_start with the phase, on_end when the phase has ended well.", def: cascade.TriggerOnStart},
+		"input_map":  {text: "Its input, by name: a template, or the name of a value of state or input.", examples: []any{map[string]string{"report": "{{ outputs.report }}"}}},
+		"context_in": {text: "It also gets the state and the input of this run, as input.", def: false},
+		"detach":     {text: "The end of the run does not wait for it.", def: false},
+	},
+	"ForEach": {
+		"items":        {text: "The list: the list itself, a template whose text is a JSON list, or the path of a list such as outputs.plan.files, state.files or input.files.", examples: []any{"outputs.plan.files", []string{"de", "fr"}}},
+		"as":           {text: "The variable of the element in templates; NAME_index is its number from 0.", def: cascade.DefaultAs, pattern: `^[A-Za-z_][A-Za-z0-9_]*$`},
+		"max_parallel": {text: "How many elements run at a time.", def: cascade.DefaultMaxParallel, min: "1", max: manyParallel},
+		"on_error":     {text: "When an element fails: fail lets no further element begin and fails the phase, skip leaves it out, collect puts {\"error\", \"item\"} in its place.", def: cascade.ItemFail},
 	},
 	"Rules": {
 		"max_turns":          {text: "The most turns of one attempt: 1 by default, 25 with tools. A turn is one model call with the tool results that answer it.", min: "1", max: manyTurns},
@@ -228,6 +271,8 @@ var fields = map[string]map[string]field{
 		"loop_until_silent":  {text: "Do not tell the model what will be checked.", def: false},
 		"retry_instructions": {text: "What the model is told when an attempt failed, a template.", examples: []any{"It was refused: {{ validation_error }}. Try again."}},
 		"turn_prompt":        {text: "The prompt of the second and later turns, a template. With it the model is asked again until max_turns or, with \"check\": \"every_turn\", until loop_until passes."},
+		"require_tools":      {text: "Refuse the cascade when a tool of the phase is known but cannot be offered; otherwise that is a warning.", def: false},
+		"on_exhausted":       {text: "What becomes of the phase when no attempt passed: fail, or continue with the last answer as its output and a warning.", def: cascade.ExhaustedFail},
 		"allow_empty":        {text: "Whether an answer without text is an answer. If not, the model is asked once more, and then the phase fails.", def: false},
 	},
 	"Handoff": {
@@ -274,8 +319,12 @@ func tokenBudget() map[string]field {
 	strategy := f["strategy"]
 	strategy.def = cascade.BudgetSummarize
 	f["strategy"] = strategy
+	total := f["max_total"]
+	total.def = settings.DefaultMaxTotal
+	f["max_total"] = total
+	f["summarizer"] = field{text: "How older messages are summed up to keep the ceiling.", examples: []any{map[string]any{"model": "gpt-5-nano", "target_size": 1000}}}
 	f["phase_overrides"] = field{
-		text:     "Other values for single phases, by the phase's name; what is not set inherits.",
+		text:     "Other values for single phases, by the phase's name; a number is max_total. What is not set inherits.",
 		examples: []any{map[string]any{"research": map[string]any{"max_total": 120000}}},
 	}
 	return f

@@ -70,6 +70,10 @@ var enums = map[reflect.Type][]any{
 		cascade.BackoffNone, cascade.BackoffLinear, cascade.BackoffExponential,
 	},
 	reflect.TypeFor[cascade.Check]():       {cascade.CheckAttempt, cascade.CheckEveryTurn},
+	reflect.TypeFor[cascade.OnExhausted](): {cascade.ExhaustedFail, cascade.ExhaustedContinue},
+	reflect.TypeFor[cascade.WardMode]():    {cascade.WardBlocking, cascade.WardRetry, cascade.WardAdvisory},
+	reflect.TypeFor[cascade.Trigger]():     {cascade.TriggerOnStart, cascade.TriggerOnEnd},
+	reflect.TypeFor[cascade.ItemError]():   {cascade.ItemFail, cascade.ItemSkip, cascade.ItemCollect},
 	reflect.TypeFor[cascade.ContextMode](): {cascade.ContextExplicit, cascade.ContextAuto},
 	reflect.TypeFor[cascade.Advance]():     {cascade.AdvanceCost, cascade.AdvanceEveryTurn, cascade.AdvanceStep},
 	reflect.TypeFor[cascade.Recount]():     {cascade.RecountTokenizer, cascade.RecountProbe},
@@ -125,7 +129,7 @@ func addForms(defs jsonschema.Definitions) {
 	set := func(def, key string, forms ...*jsonschema.Schema) {
 		old, _ := defs[def].Properties.Get(key)
 		s := *old
-		s.Ref, s.Type, s.Items, s.AnyOf = "", "", nil, forms
+		s.Ref, s.Type, s.Items, s.AnyOf, s.AdditionalProperties = "", "", nil, forms, nil
 		defs[def].Properties.Set(key, &s)
 	}
 	list := func(items *jsonschema.Schema) *jsonschema.Schema {
@@ -135,11 +139,28 @@ func addForms(defs jsonschema.Definitions) {
 	source := &jsonschema.Schema{AnyOf: []*jsonschema.Schema{name, ref("Source")}}
 	set("Phase", "handoffs", list(handoff), name, ref("Handoff"))
 	set("Phase", "callouts", name, ref("Callouts"))
+	set("Phase", "after", list(name), name)
+	for _, key := range []string{"pre", "turn", "post"} {
+		set("Wards", key, list(&jsonschema.Schema{AnyOf: []*jsonschema.Schema{name, ref("Ward")}}))
+	}
+	set("Phase", "sub_cascades", list(&jsonschema.Schema{AnyOf: []*jsonschema.Schema{name, ref("SubCascade")}}))
+	set("Phase", "async_cascades", list(&jsonschema.Schema{AnyOf: []*jsonschema.Schema{name, ref("AsyncCascade")}}))
+	set("ForEach", "items", &jsonschema.Schema{Type: "array"}, name)
 	set("Context", "from", list(source), name, ref("Source"))
 	onOff := &jsonschema.Schema{Type: "boolean"}
 	set("IntraContext", "truncation", onOff, ref("Truncation"))
 	set("IntraContext", "clear_tool_uses", onOff, ref("ClearToolUses"))
 	set("IntraContext", "guard", onOff, ref("Guard"))
+
+	set("TokenBudget", "phase_overrides", &jsonschema.Schema{Type: "object", AdditionalProperties: &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
+		{Type: "integer", Minimum: "1", Maximum: manyTokens}, ref("TokenBudgetOverride"),
+	}}})
+
+	// Older files have it beside from.
+	include, _ := defs["Source"].Properties.Get("include")
+	shared := *include
+	shared.Description = "The same for all sources that have none. Write it in the sources."
+	defs["Context"].Properties.Set("include", &shared)
 
 	// The alias of tackle.
 	tackle, _ := defs["Phase"].Properties.Get("tackle")

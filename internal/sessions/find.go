@@ -21,6 +21,7 @@ type Found struct {
 	// StartedAt is when the session began, as its journal says without being checked; zero when it
 	// does not say it. What [Look] finds may only be that, or no time.
 	StartedAt time.Time
+	ChildOf   string // the session that has begun it, "" when none has; not checked either
 }
 
 // All looks at every session below a folder, in the order of their ids. The error says why the
@@ -47,12 +48,12 @@ func Find(folder string) ([]*Found, error) {
 		return nil, err
 	}
 	return each(dirs, func(dir string) *Found {
-		started, _, err := journal.Glance(filepath.Join(dir, journal.File))
+		seen, _, err := journal.Glance(filepath.Join(dir, journal.File))
 		if errors.Is(err, os.ErrNotExist) {
 			return nil
 		}
 		id := filepath.Base(dir)
-		return &Found{ID: id, Dir: dir, StartedAt: began(id, started)}
+		return &Found{ID: id, Dir: dir, StartedAt: began(id, seen.StartedAt), ChildOf: seen.ChildOf}
 	}), nil
 }
 

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/dialect"
@@ -10,9 +11,9 @@ import (
 )
 
 // FromRecording returns the conversations of a session: one for each visit to a phase that asked a
-// model. name stands for the session in errors and results.
+// model, and for each element of a list that did. name stands for the session in errors and results.
 func FromRecording(name string, rec *journal.Recording) ([]*Conversation, error) {
-	s := sessionReader{name: name, requests: record.NewRequests(), latest: map[echo.Key]*visit{}, callouts: map[echo.Hash]bool{}}
+	s := sessionReader{name: name, requests: record.NewRequests(), latest: map[echo.Key]*visit{}, dialects: map[echo.Key]dialect.Dialect{}, callouts: map[echo.Hash]bool{}}
 	for _, e := range rec.Entries {
 		if err := s.take(e); err != nil {
 			return nil, fmt.Errorf("read session %s: %w", name, err)
@@ -38,7 +39,8 @@ type sessionReader struct {
 	name     string
 	requests *record.Requests
 	visits   []*visit
-	latest   map[echo.Key]*visit
+	latest   map[echo.Key]*visit          // by the visit or branch that the conversation is of
+	dialects map[echo.Key]dialect.Dialect // of visits
 	callouts map[echo.Hash]bool
 }
 
@@ -53,14 +55,20 @@ func (s *sessionReader) take(e *echo.Entry) error {
 		s.callouts[e.ContentHash] = true
 	}
 	if e.NodeType == echo.NodePhaseStart {
-		v := &visit{conversation: &Conversation{File: s.name, Name: e.Key.VisitKey().String(), Dialect: dialect.Recorded(e)}, sent: newSentRequests()}
-		s.visits, s.latest[e.Key.VisitKey()] = append(s.visits, v), v
+		of := e.Key.VisitKey()
+		s.dialects[of] = dialect.Recorded(e)
+		maps.DeleteFunc(s.latest, func(key echo.Key, _ *visit) bool { return key.Under(of) }) // it begins again
+		s.begin(of)
 	}
 	req, err := s.requests.Read(e)
 	if err != nil {
 		return err
 	}
-	v := s.latest[e.Key.VisitKey()]
+	key := record.Conversation(e.Key)
+	v := s.latest[key]
+	if _, begun := s.dialects[e.Key.VisitKey()]; v == nil && begun && req != nil {
+		v = s.begin(key)
+	}
 	switch {
 	case v == nil:
 	case req != nil:
@@ -78,15 +86,23 @@ func (s *sessionReader) take(e *echo.Entry) error {
 	return nil
 }
 
+// begin adds the conversation of a visit or a branch of one.
+func (s *sessionReader) begin(of echo.Key) *visit {
+	v := &visit{conversation: &Conversation{File: s.name, Name: of.String(), Dialect: s.dialects[of.VisitKey()]}, sent: newSentRequests()}
+	s.visits, s.latest[of] = append(s.visits, v), v
+	return v
+}
+
 func (s *sessionReader) item(e *echo.Entry) echo.Item {
 	return echo.Item{Message: e.Message, Attempt: e.Attempt, Turn: e.Turn, Pinned: s.callouts[e.ContentHash]}
 }
 
-// Conversation is a line of a file, or a visit to a phase of a session. It is read only.
+// Conversation is a line of a file, or a visit to a phase of a session, or an element of its list. It
+// is read only.
 type Conversation struct {
 	File    string // as it was named
 	Number  int    // the line of the file, or the ordinal of the visit, from 1
-	Name    string // of a visit, such as "research~2"; "" for a line of a file
+	Name    string // of a visit or an element, such as "research~2" or "each/item3"; "" for a line of a file
 	Items   []echo.Item
 	Dialect dialect.Dialect // how the model was told about tools
 

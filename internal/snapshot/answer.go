@@ -6,7 +6,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Answer is the recorded outcome of one effect: of a model, a tool, or a reading.
+// Answer is the recorded outcome of one effect: of a model, a tool, another cascade, or a reading.
 type Answer struct {
 	Key    echo.Key        `json:"key"`
 	Type   echo.NodeType   `json:"type"`
@@ -20,7 +20,7 @@ type Answer struct {
 	Error  *echo.Failure   `json:"error,omitempty"`
 	Origin string          `json:"provider,omitempty"` // of a failure, which names it
 	Unpaid bool            `json:"unpaid,omitempty"`   // the failure cost nothing
-	Data   json.RawMessage `json:"data,omitempty"`     // of a failure or a reading
+	Data   json.RawMessage `json:"data,omitempty"`     // of a failure, a reading, or a cascade that has ended
 }
 
 func answerOf(e *echo.Entry) Answer {
@@ -30,6 +30,9 @@ func answerOf(e *echo.Entry) Answer {
 	}
 	if e.Message != nil {
 		a.take(e.Message)
+	}
+	if e.NodeType == echo.NodeChildEnd {
+		a.Usage = e.Usage
 	}
 	if e.NodeType != echo.NodeModelCall {
 		return a

@@ -71,17 +71,20 @@ func Freeze(ctx context.Context, rec Recorded, r engine.Runner, c *cascade.Casca
 // answersOf returns the outcomes that a run is answered from: no clocks and budgets, no selections
 // by a model and no tools of the engine, which follow from other answers.
 func answersOf(entries []*echo.Entry) []Answer {
-	byModel := map[echo.Key]bool{}
+	byModel, begun := map[echo.Key]bool{}, map[echo.Key]bool{}
 	for _, e := range entries {
-		if e.NodeType == echo.NodeValue {
+		switch e.NodeType { //nolint:exhaustive // the others are no answers, or always ones
+		case echo.NodeValue:
 			byModel[e.Key.Parent()] = true
+		case echo.NodeChildStart: // what a model is told of a child that it called follows from its end
+			begun[e.Key] = true
 		}
 	}
 	answers := []Answer{}
 	for _, e := range entries {
 		switch {
-		case e.NodeType == echo.NodeModelCall,
-			e.NodeType == echo.NodeToolCall && e.Tool != nil && !engine.IsOwnTool(e.Tool.Name),
+		case e.NodeType == echo.NodeModelCall, e.NodeType == echo.NodeChildEnd,
+			e.NodeType == echo.NodeToolCall && e.Tool != nil && !engine.IsOwnTool(e.Tool.Name) && !begun[e.Key],
 			e.NodeType == echo.NodeInter && !byModel[e.Key],
 			e.NodeType == echo.NodeValue && !e.Key.IsBudgetReading():
 			answers = append(answers, answerOf(e))

@@ -84,7 +84,15 @@ func Observe(entries []*echo.Entry) Observed {
 		o.Output = encoded(end.Output)
 	}
 	words := map[echo.Hash]string{}
-	for _, e := range f.Counted() {
+	counted := f.Counted()
+	order, parallel := orderOf(f)
+	if parallel {
+		counted = slices.Clone(counted)
+		slices.SortStableFunc(counted, func(a, b *echo.Entry) int { return order.compare(a.Key, b.Key) })
+		slices.Sort(o.Routes)
+	}
+	o.Tools = append(o.Tools, childCalls(f)...)
+	for _, e := range counted {
 		if e.Message != nil {
 			words[e.Message.Hash()] = excerpt(e.Message)
 		}
@@ -93,7 +101,12 @@ func Observe(entries []*echo.Entry) Observed {
 		}
 		o.Context = append(o.Context, contextLines(e, words)...)
 	}
-	slices.SortStableFunc(o.Tools, inTurn)
+	slices.SortStableFunc(o.Tools, func(a, b ToolCall) int {
+		if parallel {
+			return cmp.Or(order.compare(a.At, b.At), inTurn(a, b))
+		}
+		return inTurn(a, b)
+	})
 	return o
 }
 
@@ -107,7 +120,7 @@ func toolCall(e *echo.Entry) ToolCall {
 
 func stateOf(f *record.Fold) map[string]any {
 	state := map[string]any{}
-	for _, v := range f.Visits() {
+	for _, v := range visitsOf(f) {
 		for _, name := range v.State {
 			state[name] = f.State(name)
 		}
@@ -133,25 +146,37 @@ func callNumber(key echo.Key) int {
 func phaseLines(f *record.Fold) []string {
 	const open = "did not end"
 	var out []string
-	for _, v := range f.Visits() {
+	for _, v := range visitsOf(f) {
 		line := open
 		if v.Status.IsDone() {
 			line = endLine(v.Status, v.Reason, v.Attempts, v.Turns, v.Error)
 		}
 		out = append(out, v.Key.String()+": "+line)
 		for _, d := range v.Verdicts {
-			line := fmt.Sprintf("  attempt %d: %s accepts", d.Attempt, d.Validator)
-			if !d.Valid {
-				line = fmt.Sprintf("  attempt %d: %s refuses: %s", d.Attempt, d.Validator, oneline.Of(d.Reason))
-			}
-			out = append(out, line)
+			out = append(out, verdictLine(&d))
 		}
+		out = append(out, branchLines(f, v.Key)...)
 	}
 	line := open
 	if end := f.End(); end.Whole {
 		line = endLine(end.Status, end.Reason, 0, 0, end.Error)
 	}
 	return append(out, "run: "+line)
+}
+
+func verdictLine(d *record.Verdict) string {
+	who := d.Validator
+	if d.Ward != "" {
+		who = fmt.Sprintf("ward %s (%s) %s", d.Ward, d.Mode, d.Validator)
+	}
+	at := fmt.Sprintf("attempt %d", d.Attempt)
+	if d.Attempt == 0 {
+		at = "before the first attempt"
+	}
+	if d.Valid {
+		return fmt.Sprintf("  %s: %s accepts", at, who)
+	}
+	return fmt.Sprintf("  %s: %s refuses: %s", at, who, oneline.Of(d.Reason))
 }
 
 func endLine(status echo.Status, reason echo.StopReason, attempts, turns int, problem string) string {

@@ -40,7 +40,7 @@ func (t *Test) Run(ctx context.Context, r engine.Runner, c *cascade.Cascade) (*O
 	}
 	kept := &keeper{}
 	log := echo.NewLog(t.Session, func() time.Time { return standstill }, nil, kept)
-	r.Env, r.Seams = t.Env, stillSeams()
+	r.Env, r.Seams, r.Children = t.Env, stillSeams(), ended{}
 	_, err := r.Run(ctx, engine.Spec{
 		Rules: cmp.Or(t.Rules, 1), Off: t.Off, Cascade: c, Input: t.Input, WorkDir: WorkDir, Budget: &cascade.Budget{}, Log: log, Effects: effect.NewAnswered(effect.Writer{Log: log, Mask: r.Mask}, answers),
 	})

@@ -15,6 +15,9 @@ func (f *File) Inside(n *Node, p Pos) int {
 		}
 		return n.Start
 	}
+	if f.plain {
+		return f.offset(p)
+	}
 	if !f.yaml {
 		return f.insideJSON(n, p)
 	}

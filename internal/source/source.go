@@ -60,6 +60,7 @@ type File struct {
 	Problems []Problem // in the order of the file
 
 	yaml  bool
+	plain bool // see [Text]
 	data  []byte
 	lines []int // the offset at which each line starts
 }
@@ -90,6 +91,19 @@ func Parse(name string, data []byte) *File {
 		parseJSON(f)
 	}
 	sort.SliceStable(f.Problems, func(i, j int) bool { return f.Problems[i].Start < f.Problems[j].Start })
+	return f
+}
+
+// Text returns data as a file whose root is a string: all of it.
+func Text(name string, data []byte) *File {
+	f := &File{Name: name, plain: true, data: bytes.TrimPrefix(data, []byte("\ufeff"))}
+	f.lines = lineStarts(f.data)
+	if at, ok := invalidUTF8(f.data); ok {
+		f.problem(ProblemEncoding, at, at+1, fmt.Sprintf("invalid UTF-8: the byte 0x%02X is part of no character", f.data[at]),
+			"save the file as UTF-8")
+		return f
+	}
+	f.Root = &Node{Kind: String, Text: string(f.data), End: len(f.data)}
 	return f
 }
 

@@ -1,6 +1,7 @@
 package effecttest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -92,4 +93,20 @@ func (f *foreign) Tool(ctx context.Context, key echo.Key, spec effect.ToolSpec, 
 
 func (f *foreign) Value(_ context.Context, key echo.Key, site effect.Site, read func() echo.Payload) (json.RawMessage, error) {
 	return f.w.Reading(key, site, read())
+}
+
+func (f *foreign) Child(ctx context.Context, key echo.Key, site effect.Site, run effect.RunChild) (*effect.ChildOutcome, error) {
+	if err := f.w.Settle(ctx); err != nil {
+		return nil, err
+	}
+	var out *effect.ChildOutcome
+	start := time.Now()
+	failed, ended := f.do(ctx, func() (err error) {
+		out, err = run(ctx)
+		return err
+	})
+	if err := cmp.Or(ended, failed); err != nil {
+		return nil, err
+	}
+	return f.w.Child(key, site, out, time.Since(start))
 }

@@ -305,3 +305,7 @@ func remembersOneCall(x *mistaken) {
 		return x.right.Tool(ctx, key, spec, req)
 	}
 }
+
+func (x *mistaken) Child(ctx context.Context, key echo.Key, site effect.Site, run effect.RunChild) (*effect.ChildOutcome, error) {
+	return x.right.Child(ctx, key, site, run)
+}

@@ -144,6 +144,8 @@ type Config struct {
 	CacheControl bool
 	// Lenient turns the checks of messages off, for benchmarks of the client.
 	Lenient bool
+	// Prices are what an answer to a completion is charged, unless it has a usage of its own; nil: nothing.
+	Prices *Prices
 }
 
 // Server is a running server. It is safe for concurrent use.
@@ -159,6 +161,7 @@ type Server struct {
 	requests []Request
 	embedded []EmbedRequest
 	refused  []error
+	bill     []Charge
 	count    int
 }
 
@@ -238,6 +241,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if a == nil {
 		a = &Answer{}
 	}
+	a = s.charge(req, a)
 	s.respond(w, r, req, a)
 	if s.cfg.Sent != nil && a.Fault == (Fault{}) {
 		_ = http.NewResponseController(w).Flush() // fails when the client has gone

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/cascade/library"
 	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/server"
 )
@@ -40,7 +41,7 @@ func (g *Grants) Offline() bool { return g.options.Offline }
 
 // RunOptions returns what a run with these rights is started with.
 func (g *Grants) RunOptions() core.RunOptions {
-	o := core.RunOptions{Offline: g.options.Offline, Rights: g.options.Rights}
+	o := core.RunOptions{Offline: g.options.Offline, Rights: g.options.Rights, Extensions: g.Extensions()}
 	o.Rights.Roots = nil
 	for _, r := range g.roots {
 		o.Rights.Roots = append(o.Rights.Roots, r.Path)
@@ -48,23 +49,42 @@ func (g *Grants) RunOptions() core.RunOptions {
 	return o
 }
 
-// Check refuses a cascade that needs more than the server grants. Nobody vouches for a cascade in a
-// request or a root, so its own commands need what run_command needs.
+// Extensions returns what a run over the API is given besides what the machine has, also when it is
+// resumed.
+func (g *Grants) Extensions() core.Extensions { return core.Extensions{Find: g.findCascade} }
+
+// Check refuses a cascade that needs more than the server grants, or reaches one that does. Nobody
+// vouches for a cascade in a request or a root, so its own commands need what run_command needs.
 func (g *Grants) Check(c *cascade.Cascade) error {
+	for file, c := range library.All(c) {
+		of := ""
+		if file != "" {
+			of = fmt.Sprintf(" of the cascade %q", c.CascadeID)
+		}
+		if err := g.check(c, of); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *Grants) check(c *cascade.Cascade, of string) error {
 	for _, t := range c.Tools {
 		switch {
 		case t.Type == cascade.ToolShell && !g.options.AllowCommands:
-			return notGranted("the tool %q runs a command", "--allow-commands", t.ToolID)
+			return notGranted("the tool %q%s runs a command", "--allow-commands", t.ToolID, of)
 		case t.Type == cascade.ToolHTTP && !g.options.AllowHTTP:
-			return notGranted("the tool %q sends requests over HTTP", "--allow-http", t.ToolID)
+			return notGranted("the tool %q%s sends requests over HTTP", "--allow-http", t.ToolID, of)
 		}
 	}
 	if g.options.AllowCommands {
 		return nil
 	}
 	for p := range c.EachPhase() {
-		if v, err := c.ParseValidator(p.Rules.LoopUntil); err == nil && v.Kind == cascade.ValidatorCommand {
-			return notGranted("loop_until of the phase %q runs a command", "--allow-commands", p.Name)
+		for place, name := range p.Validators() {
+			if v, err := c.ParseValidator(name); err == nil && v.Kind == cascade.ValidatorCommand {
+				return notGranted("%s of the phase %q%s runs a command", "--allow-commands", place, p.Name, of)
+			}
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/cascade/library"
 	core "github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/llm/script"
@@ -14,7 +15,8 @@ import (
 	"github.com/windlass-run/windlass/internal/server"
 )
 
-// Load loads a cascade from the first root that has it; one to run offline with its script.
+// Load loads a cascade from the first root that has it, with what it reaches in the roots; one to run
+// offline with its script.
 func (g *Grants) Load(ctx context.Context, file string, offline bool) (c *cascade.Cascade, name string, err error) {
 	if len(g.roots) == 0 {
 		return nil, "", server.NewProblem(server.NotGranted, "windlass serve --root FOLDER, or send the cascade itself with cascade",
@@ -25,7 +27,7 @@ func (g *Grants) Load(ctx context.Context, file string, offline bool) (c *cascad
 		return nil, "", err
 	}
 	name = filepath.Join(r.Path, inside)
-	c, found, err := cascade.LoadFS(ctx, r.Root.FS(), filepath.ToSlash(inside), core.Known())
+	c, found, err := g.trees().Load(ctx, r.tree, inside, core.Known())
 	if err != nil {
 		return nil, "", CascadeProblem(file, found, err)
 	}
@@ -35,6 +37,46 @@ func (g *Grants) Load(ctx context.Context, file string, offline bool) (c *cascad
 		}
 	}
 	return c, name, nil
+}
+
+// Parse parses a cascade that comes in a request, with what it reaches in the roots.
+func (g *Grants) Parse(ctx context.Context, name string, text []byte) (*cascade.Cascade, cascade.Diagnostics, error) {
+	known := core.Known()
+	if len(g.roots) > 0 {
+		return g.trees().Parse(ctx, name, text, known)
+	}
+	known.Resolve = func(ref string) (*cascade.Reached, *cascade.Problem) {
+		return nil, &cascade.Problem{
+			NotFound: true, Message: fmt.Sprintf("no cascade is called %q here: this server was started without a folder of cascades", ref),
+			Hint: "windlass serve --root FOLDER lets cascades of that folder be named",
+		}
+	}
+	return cascade.ParseContext(ctx, name, text, known)
+}
+
+// findCascade finds a cascade that a model names in a run of a file, in the roots, and refuses one that needs
+// more than the server grants.
+func (g *Grants) findCascade(ctx context.Context, file, ref string, known cascade.Known) (*cascade.Reached, error) {
+	var of *library.Tree
+	path := "."
+	for _, r := range g.roots {
+		if inside, ok := r.inside(file); ok && of == nil {
+			of, path = r.tree, inside
+		}
+	}
+	reached, err := g.trees().Find(ctx, of, path, ref, known)
+	if err != nil {
+		return nil, err
+	}
+	return reached, g.Check(reached.Cascade)
+}
+
+func (g *Grants) trees() library.Trees {
+	trees := make(library.Trees, len(g.roots))
+	for i, r := range g.roots {
+		trees[i] = r.tree
+	}
+	return trees
 }
 
 func (r root) holdsScript(file, inside string) error {

@@ -7,13 +7,17 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/windlass-run/windlass/cascade/library"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/server"
 	"github.com/windlass-run/windlass/internal/source"
 )
 
 // root is a folder whose cascades and files runs may use, through os.Root, which no link leaves.
-type root struct{ source.Folder }
+type root struct {
+	source.Folder
+	tree *library.Tree
+}
 
 // RootError says that a folder cannot be opened.
 type RootError struct {
@@ -32,7 +36,7 @@ func openRoots(paths []string) ([]root, error) {
 		if err != nil {
 			return nil, errors.Join(failure.New(failure.InvalidRequest, &RootError{p, err}, ""), closeRoots(out))
 		}
-		out = append(out, root{one})
+		out = append(out, root{one, &library.Tree{FS: library.Rooted(one.Root), Name: one.Path, Searched: library.Searched}})
 	}
 	return out, nil
 }

@@ -77,12 +77,35 @@ func (h *Host) Cancel(ctx context.Context, id string) (*server.Session, error) {
 	}
 	r := h.goingOn(id)
 	if r == nil {
-		return nil, server.NewProblem(server.NotRunning, "GET /api/sessions/"+id+" shows how far it has come",
-			"the session %s does not run in this server", id)
+		r = h.waiting(id)
+	}
+	if r == nil {
+		return nil, h.notRunning(id)
 	}
 	soFar := h.view(r) // before its end is recorded
 	r.cancel(errCancelled)
 	return soFar, nil
+}
+
+// waiting returns a session that has ended, and waits for others that it has begun; nil for others.
+func (h *Host) waiting(id string) *hosted {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if r := h.running[id]; r != nil && r.run.Unfinished() {
+		return r
+	}
+	return nil
+}
+
+// notRunning says of a session that it does not run here, or not by itself.
+func (h *Host) notRunning(id string) error {
+	rec, err := h.app.ReadJournal(id)
+	if err == nil && rec.Header.Root != "" && (h.goingOn(rec.Header.Root) != nil || h.waiting(rec.Header.Root) != nil) {
+		return server.NewProblem(server.NotRunning, "POST /api/sessions/"+rec.Header.Root+"/cancel cancels that and all that it has begun",
+			"the session %s does not run by itself: session %s has begun it", id, rec.Header.Root)
+	}
+	return server.NewProblem(server.NotRunning, "GET /api/sessions/"+id+" shows how far it has come",
+		"the session %s does not run in this server", id)
 }
 
 func (h *Host) take() error {

@@ -33,7 +33,7 @@ func (h *Host) Resume(ctx context.Context, id string, r *server.ResumeRequest) (
 	if err := h.grants.Cover(h.app.Home(), origin); err != nil {
 		return nil, err
 	}
-	o := core.ResumeOptions{NoClickHouse: h.options.NoClickHouse}
+	o := core.ResumeOptions{NoClickHouse: h.options.NoClickHouse, Extensions: h.grants.Extensions()}
 	spec := engine.Spec{Cascade: origin.Cascade, Recording: rec.Entries}
 	if o.Limits, err = h.grants.Limits(r.Budget, spec.BudgetInForce()); err != nil {
 		return nil, err

@@ -83,7 +83,13 @@ func (h *Host) run(ctx context.Context, r *hosted) {
 		h.stopped = append(h.stopped, run.ID())
 	}
 	h.mu.Unlock()
-	h.report(run, res, err, run.Close())
+	closing := run.Close()
+	if len(closing.Interrupted) > 0 && errors.Is(context.Cause(ctx), errStopping) {
+		h.mu.Lock()
+		h.stopped = append(h.stopped, closing.Interrupted...)
+		h.mu.Unlock()
+	}
+	h.report(run, res, err, closing)
 }
 
 func (h *Host) report(run *core.Run, res *engine.Result, err error, c core.Closing) {

@@ -59,7 +59,7 @@ func (h *Host) cascadeOf(ctx context.Context, r *server.RunRequest) (*cascade.Ca
 		return nil, "", server.NewProblem(failure.InvalidRequest, "name a file that has a script beside it, or let a model answer",
 			"a cascade that comes in a request has no script beside it to answer from offline")
 	}
-	c, found, err := cascade.ParseContext(ctx, inlineName, r.Cascade, core.Known())
+	c, found, err := h.grants.Parse(ctx, inlineName, r.Cascade)
 	if err != nil {
 		return nil, "", grants.CascadeProblem(inlineName, found, err)
 	}

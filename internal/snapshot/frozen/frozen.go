@@ -130,11 +130,11 @@ func cascadeOf(h journal.Header, started app.Started, testPath, given string) (s
 
 // warnOfDifference warns when the cascade's file does not come to what the session came to.
 func warnOfDifference(ctx context.Context, t *snapshot.Test, recorded *cascade.Cascade, warn func(string)) {
-	now, _, err := cascade.Load(t.CascadeFile(), app.Known())
+	now, _, err := app.LoadFile(ctx, t.CascadeFile(), app.Known())
 	if err == nil && now != nil && encoded(now) == encoded(recorded) {
 		return
 	}
-	if r := (suite.Options{Known: app.Known()}).Run(ctx, t); r.Status != suite.Passed {
+	if r := (suite.Options{Load: app.LoadKnown}).Run(ctx, t); r.Status != suite.Passed {
 		warn(fmt.Sprintf("%s is not the cascade that the session ran, and the test fails with it now: windlass test run %s", t.CascadeFile(), t.Path()))
 	}
 }

@@ -19,10 +19,13 @@ import (
 
 // Options say how tests are run.
 type Options struct {
-	Known  cascade.Known // what cascades refer to without declaring it
-	Update bool          // make what comes out what the tests expect
-	Step   func()        // called after each test, by any goroutine; nil: not called
+	Load   Load   // of the cascades of tests
+	Update bool   // make what comes out what the tests expect
+	Step   func() // called after each test, by any goroutine; nil: not called
 }
+
+// Load loads the cascade of a file.
+type Load func(ctx context.Context, path string) (*cascade.Cascade, cascade.Diagnostics, error)
 
 // Report is how tests ended.
 type Report struct {
@@ -119,7 +122,7 @@ func (o Options) runFile(ctx context.Context, file string) *Result {
 // Run runs a test with its cascade as the file is now.
 func (o Options) Run(ctx context.Context, t *snapshot.Test) *Result {
 	r := &Result{Name: t.Name, File: t.Path(), Status: Errored}
-	c, found, err := cascade.Load(t.CascadeFile(), o.Known)
+	c, found, err := o.Load(ctx, t.CascadeFile())
 	switch {
 	case c == nil && len(found) > 0:
 		r.Problem = "the cascade is not valid: " + found[0].String()

@@ -41,13 +41,15 @@ func (p *printer) bars(calls []inspect.Call, width int) {
 	for i := range calls {
 		longest = max(longest, calls[i].FullHistorySize, calls[i].ContextSize)
 	}
+	calls = grouped(calls)
+	names := VisitNames(visitsOf(calls))
 	head, rows, gone := barRows(calls, width, p.Wide)
 	room := max(narrowBar, min(widestBar, width-runewidth.StringWidth(head)-1-noteWidth(calls)))
 	p.line("%s\n%s", legend(p.Painter), p.Paint(term.Dim, head))
 	for i := range calls {
 		c := &calls[i]
 		if i == 0 || c.Visit != calls[i-1].Visit {
-			p.line("%s %s", p.Paint(term.Bold, c.Visit.String()), p.Paint(term.Dim, term.Cell(c.Model)))
+			p.line("%s %s", p.Paint(term.Bold, names[c.Visit]), p.Paint(term.Dim, term.Cell(c.Model)))
 		}
 		note := notAnswered(c)
 		if note != "" {

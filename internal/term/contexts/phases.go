@@ -19,11 +19,12 @@ func Phases(o Out, calls []inspect.Call) error {
 		return nil
 	}
 	cells := [][]string{{"context", "sent", "of full"}}
+	names := VisitNames(visitsOf(visits))
 	var longest int64 = 1
 	for i := range visits {
 		v := &visits[i]
 		longest = max(longest, v.FullHistorySize, v.ContextSize)
-		cells = append(cells, []string{v.Visit.String(), term.Count(v.ContextSize), term.Count(v.FullHistorySize)})
+		cells = append(cells, []string{names[v.Visit], term.Count(v.ContextSize), term.Count(v.FullHistorySize)})
 	}
 	rows := alignCells(cells)
 	p := printer{Out: o}

@@ -25,7 +25,7 @@ func (p *Progress) Frame(room Room, color bool) []string {
 	defer p.mu.Unlock()
 	now := p.now()
 	paint := term.Painter{On: color}.Paint
-	foot := []string{paint(term.Dim, term.Cut("  "+p.sums(now), room.Width))}
+	foot := []string{paint(term.Dim, term.Cut("  "+p.sums(now, room.Width-len("  ")), room.Width))}
 	if p.note != "" {
 		foot = slices.Insert(foot, 0, paint(term.Yellow, term.Cut("  "+p.note, room.Width)))
 	}
@@ -34,9 +34,9 @@ func (p *Progress) Frame(room Room, color bool) []string {
 		scripted = "(scripted: no model was asked)"
 	}
 	out := []string{paint(term.Bold, term.Cut(columns(p.cascade, scripted, "session "+p.session), room.Width))}
-	below := p.below(now, room, paint)
+	below, all := p.below(now, room, paint)
 	figures := p.hasFigures() && (room.Height == 0 || room.Height >= lowest)
-	lines := room.Height - len(out) - len(foot) - len(below)
+	lines := room.Height - len(out) - len(foot) - all
 	if figures {
 		lines--
 	}
@@ -54,9 +54,7 @@ func (p *Progress) Frame(room Room, color bool) []string {
 			row = paint(style, row)
 		}
 		out = append(out, "  "+paint(style, mark)+" "+row)
-		if from+i == p.active() {
-			out = append(out, below...)
-		}
+		out = append(out, below[from+i]...)
 	}
 	if to < len(p.phases) {
 		out = append(out, paint(term.Dim, fmt.Sprintf("  ⋮ %d to come", len(p.phases)-to)))
@@ -76,8 +74,8 @@ func (p *Progress) hasFigures() bool {
 	return slices.ContainsFunc(p.phases, func(ph phaseProgress) bool { return ph.turn > 0 || ph.tools > 0 })
 }
 
-// sums says what the whole run took.
-func (p *Progress) sums(now time.Time) string {
+// sums says what the whole run took, in so many columns.
+func (p *Progress) sums(now time.Time, width int) string {
 	u := p.total.Usage
 	cached := "cached " + term.Count(u.Cached)
 	if share := cachedShare(u); share != "" {
@@ -87,40 +85,87 @@ func (p *Progress) sums(now time.Time) string {
 	if p.over {
 		took = term.Duration(now.Sub(p.started))
 	}
-	return columns("in "+term.Count(u.In), cached, "out "+term.Count(u.Out), quantity.Cost(p.total.KnownUSD(), p.total.UnknownCosts), took)
+	in, out, cost := "in "+term.Count(u.In), "out "+term.Count(u.Out), quantity.Cost(p.total.KnownUSD(), p.total.UnknownCosts)
+	below := p.family.totals()
+	if below.Calls == 0 {
+		return columns(in, cached, out, cost, took)
+	}
+	all := p.total.Plus(below)
+	cost += ", with children " + quantity.Cost(all.KnownUSD(), all.UnknownCosts)
+	if text := columns(in, cached, out, cost, took); runewidth.StringWidth(text) <= width {
+		return text
+	}
+	return columns(cost, took)
 }
 
-// active returns the phase that is running, else the last one that has begun.
+// active returns the phase that is running, the last of several, else the last one that has begun.
 func (p *Progress) active() int {
-	at := 0
+	at, running := 0, -1
 	for i := range p.phases {
-		if p.phases[i].status != echo.StatusPending {
+		switch p.phases[i].status {
+		case echo.StatusPending:
+		case echo.StatusRunning:
+			at, running = i, i
+		default:
 			at = i
 		}
+	}
+	if running >= 0 {
+		return running
 	}
 	return at
 }
 
-// below returns the lines under the running phase: its tools or its activity, its selected context,
-// its guard.
-func (p *Progress) below(now time.Time, room Room, paint func(c term.Colour, text string) string) []string {
-	if len(p.phases) == 0 {
-		return nil
+// below returns the lines under each phase that runs, by its index, and how many they are.
+func (p *Progress) below(now time.Time, room Room, paint func(c term.Colour, text string) string) (below map[int][]string, all int) {
+	var at []int
+	for i := range p.phases {
+		ph := &p.phases[i]
+		hasList := ph.strands.total > 0 && (room.Height == 0 || ph.strands.failed > 0)
+		if ph.status == echo.StatusRunning || p.family.runs(ph.at) || hasList {
+			at = append(at, i)
+		}
 	}
-	ph := &p.phases[p.active()]
-	if ph.status != echo.StatusRunning {
-		return nil
+	most, limit := mostTools(room), room.Height
+	if n := len(at); n > 1 { // together they may have more than one alone, as far as all phases stay in sight
+		most = max(2*most/n, 1)
+		limit = max((room.Height-len(p.phases)-aroundPhases)/n, 1)
 	}
+	below = map[int][]string{}
+	for _, i := range at {
+		lines := p.belowPhase(&p.phases[i], now, Room{room.Width, most}, paint)
+		if room.Height > 0 {
+			lines = lines[:min(limit, len(lines))]
+		}
+		below[i] = lines
+		all += len(lines)
+	}
+	return below, all
+}
+
+// aroundPhases is how many lines are above and below the phases.
+const aroundPhases = 3
+
+// belowPhase returns the lines under a phase: how far its list has come and what runs of it, its tools
+// or its activity, its children, its selected context, its guard.
+func (p *Progress) belowPhase(ph *phaseProgress, now time.Time, room Room, paint func(c term.Colour, text string) string) []string {
 	var out []string
 	add := func(c term.Colour, text string) {
 		if text != "" {
 			out = append(out, paint(c, term.Cut("    "+text, room.Width)))
 		}
 	}
-	d := &ph.doing
-	for _, line := range d.running.lines(now, mostTools(room)) {
-		add(term.Cyan, line)
+	d, left := &ph.doing, room.Height
+	show := func(lines []string) {
+		left = max(left-len(lines), 1)
+		for _, line := range lines {
+			add(term.Cyan, line)
+		}
 	}
+	add(term.Dim, labelled("  ", ph.strands.sum()))
+	show(d.running.lines(now, left))
+	show(ph.strands.lines(now, left, room.Width))
+	show(p.family.lines(ph.at, now, left, room.Width))
 	if d.activity != "" {
 		add(term.Dim, clocked(whole(now.Sub(d.since)), columns(term.OneLine(d.activity), tailOf(term.OneLine(d.detail), room.Width))))
 	}

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
@@ -16,21 +18,36 @@ import (
 )
 
 // Plain writes a line for everything of note: when a tool starts, when something has ended. The run
-// and what works in its background write to it; the mutex guards everything.
+// and what works in its background write to it; the mutex, which is that of its children, too, guards
+// everything.
 type Plain struct {
-	mu    sync.Mutex
+	mu    *sync.Mutex
 	out   io.Writer
-	loads map[string]*load // of the visits that are running, by phase
+	loads map[string]*load // of the visits and their branches that are running
+
+	names  map[string]string // of children, by session
+	prefix string            // of places: the names of the children that the run is in
 }
 
 // NewPlain returns the view of a run in lines.
-func NewPlain(out io.Writer) *Plain { return &Plain{out: out, loads: map[string]*load{}} }
+func NewPlain(out io.Writer) *Plain {
+	return &Plain{mu: &sync.Mutex{}, out: out, loads: map[string]*load{}, names: map[string]string{}}
+}
+
+// child returns the view of a child of the run, whose lines name it.
+func (v *Plain) child(session string, of *cascade.Cascade) *Plain {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	c := NewPlain(v.out)
+	c.mu, c.prefix = v.mu, v.prefix+cmp.Or(v.names[session], term.OneLine(of.CascadeID))+"/"
+	return c
+}
 
 // Observe implements engine.Observer: only tools and retries are worth a line of their own.
 func (v *Plain) Observe(ev engine.Event) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	place := placeOf(ev.Site.Phase, ev.Site.Attempt, ev.Site.Turn)
+	place := v.prefix + placeIn(ev.Key, ev.Site.Phase, ev.Site.Attempt, ev.Site.Turn)
 	switch {
 	case ev.Kind == engine.EventDelta && ev.Delta.Retrying != "":
 		v.line("%s: %s", place, retryText(ev))
@@ -47,9 +64,13 @@ func (v *Plain) Resume(entries []*echo.Entry) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, e := range entries {
-		v.load(e.Phase).add(e, true)
+		v.load(e).add(e, true)
 	}
-	v.line("%s: session %s is %s", entries[0].CascadeID, entries[0].SessionID, resumedAfter(entries))
+	of := entries[0].CascadeID
+	if v.prefix != "" {
+		of = strings.TrimSuffix(v.prefix, "/")
+	}
+	v.line("%s: session %s is %s", of, entries[0].SessionID, resumedAfter(entries))
 }
 
 // resumedAfter says how much of a run is recorded that is resumed.
@@ -58,23 +79,36 @@ func resumedAfter(entries []*echo.Entry) string {
 	return fmt.Sprintf("resumed after %s, %s answered from its record", term.Plural(len(entries), "entry"), term.Plural(t.Calls-t.Failed, "model call"))
 }
 
-// load returns that of the visit to a phase that is running.
-func (v *Plain) load(phase string) *load {
-	if v.loads[phase] == nil {
-		v.loads[phase] = &load{}
+// load returns that of the visit or the element of a list that an entry belongs to. An element is sent
+// to the model of its visit.
+func (v *Plain) load(e *echo.Entry) *load {
+	name, visit := e.Phase, ""
+	if !e.Key.IsZero() {
+		conversation := record.Conversation(e.Key)
+		name, visit = conversation.String(), conversation.VisitKey().String()
 	}
-	return v.loads[phase]
+	l := v.loads[name]
+	if l == nil {
+		l = &load{}
+		if of := v.loads[visit]; of != nil {
+			l.window = of.window
+		}
+		v.loads[name] = l
+	}
+	return l
 }
 
 // Write implements echo.Sink.
 func (v *Plain) Write(e *echo.Entry) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	place := placeOf(e.Phase, e.Attempt, e.Turn)
-	v.load(e.Phase).add(e, true)
+	place := v.prefix + placeAt(e)
+	v.load(e).add(e, true)
 	switch e.NodeType {
 	case echo.NodeRunStart:
-		v.line("%s: session %s", e.CascadeID, e.SessionID)
+		if v.prefix == "" { // a child has begun in the line of its parent
+			v.line("%s: session %s", e.CascadeID, e.SessionID)
+		}
 	case echo.NodeModelCall:
 		v.modelCall(place, e)
 	case echo.NodeToolCall:
@@ -92,6 +126,15 @@ func (v *Plain) Write(e *echo.Entry) error {
 	case echo.NodeInter:
 		if line := selectionLine(e); line != "" {
 			v.line("%s: %s", place, line)
+		}
+	case echo.NodeChildStart:
+		if d, err := echo.Read[echo.ChildStart](e); err == nil {
+			v.names[d.Session] = nameIn(&d, e.Key)
+			v.line("%s: begins %s, session %s", place, childName(&d), d.Session)
+		}
+	case echo.NodeChildEnd:
+		if d, err := echo.Read[echo.ChildEnd](e); err == nil {
+			v.line("%s: %s", place, childText(e, &d, cmp.Or(v.names[d.Session], d.Session)))
 		}
 	case echo.NodePhaseEnd:
 		v.phaseEnd(e)
@@ -112,8 +155,8 @@ func (v *Plain) phaseEnd(e *echo.Entry) {
 	if err != nil {
 		return
 	}
-	l := v.load(e.Phase)
-	v.line("%s: %s", e.Phase, columns(fmt.Sprintf("%s (%s)", d.Status, d.Reason), labelled("cached ", cachedShare(l.spent.Usage)),
+	l := v.load(e)
+	v.line("%s: %s", v.prefix+endPlace(e), columns(fmt.Sprintf("%s (%s)", d.Status, d.Reason), labelled("cached ", cachedShare(l.spent.Usage)),
 		labelled("window ", l.full()), term.Millis(e.DurationMS)))
 }
 
@@ -139,11 +182,14 @@ func (v *Plain) verdict(place string, e *echo.Entry) {
 	if err != nil {
 		return
 	}
+	if !d.Valid && d.Mode == wardAdvisory { // a warning says it
+		return
+	}
 	outcome := "passed"
 	if !d.Valid {
 		outcome = "did not pass: " + reasonLine(&d)
 	}
-	v.line("%s: %s %s", place, term.Cut(term.OneLine(d.Validator), 60), outcome)
+	v.line("%s: %s%s %s", place, wardLabel(&d), term.Cut(term.OneLine(d.Validator), 60), outcome)
 }
 
 // reasonLine is why an answer did not pass: of what a program printed the last lines, which say so.
@@ -151,7 +197,7 @@ func reasonLine(d *echo.Verdict) string {
 	if d.Validator == "output_schema" {
 		return term.Cut(term.OneLine(strings.TrimSpace(d.Reason)), 160)
 	}
-	return lastWords(d.Reason, 160)
+	return lastWords(d.Reason)
 }
 
 func (v *Plain) line(format string, args ...any) {
@@ -160,7 +206,10 @@ func (v *Plain) line(format string, args ...any) {
 
 // Quiet writes what concerns money and nothing else: that another model is asked, and that a limit
 // cannot be kept. The run and what works in its background write to it, each line at once.
-type Quiet struct{ out io.Writer }
+type Quiet struct {
+	out    io.Writer
+	prefix string // of places
+}
 
 // NewQuiet returns the view of a run that shows no progress.
 func NewQuiet(out io.Writer) *Quiet { return &Quiet{out: out} }
@@ -181,7 +230,7 @@ func (v *Quiet) Write(e *echo.Entry) error {
 	}
 	d, err := echo.Read[echo.Warning](e)
 	if err == nil && (d.Fallback != nil || ofBudget(e.Key)) {
-		_, _ = fmt.Fprintf(v.out, "Warning: %s: %s\n", placeOf(e.Phase, e.Attempt, e.Turn), term.OneLine(d.Message))
+		_, _ = fmt.Fprintf(v.out, "Warning: %s: %s\n", v.prefix+placeAt(e), term.OneLine(d.Message))
 	}
 	return nil
 }
@@ -189,20 +238,6 @@ func (v *Quiet) Write(e *echo.Entry) error {
 // ofBudget reports whether an entry is about what counts for the budget.
 func ofBudget(key echo.Key) bool {
 	return slices.ContainsFunc(key.Path().Effect, func(s echo.Step) bool { return s.Kind == echo.StepBackground })
-}
-
-func placeOf(phase string, attempt, turn int) string {
-	s := phase
-	if attempt > 1 {
-		s += fmt.Sprintf(" attempt %d", attempt)
-	}
-	if turn > 0 {
-		s += fmt.Sprintf(" turn %d", turn)
-	}
-	if s == "" {
-		return "run"
-	}
-	return s
 }
 
 // columns joins the parts that there are with two spaces.

@@ -23,22 +23,27 @@ type Progress struct {
 	session string
 	started time.Time
 	over    bool // the run has ended: times are exact
+	ended   bool // its end is recorded
 	phases  []phaseProgress
 	origin  echo.Origin // of a fork: what it has copied is in no sum
 	total   record.Totals
 	note    string
 	said    []*saying // what stays above the frame, and is not there yet
 	failure string    // the newest one
+	prefix  string    // of its places: the names of the children that it is in
+	family  family
 }
 
 // phaseProgress is one line: a visit to a phase, or a phase that is still to come.
 type phaseProgress struct {
 	name     string
+	at       echo.Key // of the visit, or of the phase of a graph; zero before it begins
 	status   echo.Status
 	attempt  int
 	turn     int
 	tools    int
 	doing    doing
+	strands  strands
 	load     load
 	started  time.Time
 	duration time.Duration
@@ -76,7 +81,11 @@ func (p *Progress) Resume(entries []*echo.Entry) {
 		p.add(e)
 	}
 	p.setAside(record.ResumptionOf(entries).SetAside())
-	p.said = []*saying{retried.of("%s", resumedAfter(entries))}
+	of := ""
+	if p.prefix != "" {
+		of = strings.TrimSuffix(p.prefix, "/") + ": "
+	}
+	p.said = []*saying{retried.of("%s", of+resumedAfter(entries))}
 }
 
 // Entry adds what was recorded.
@@ -84,12 +93,30 @@ func (p *Progress) Entry(e *echo.Entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.add(e)
-	if s := sayingOf(e); s != nil && !p.isSaid(e) {
-		p.said = append(p.said, s)
+	if s := p.sayingOf(e); s != nil && !p.isSaid(e) {
+		p.say(s)
 	}
 	if e.Error != nil {
 		p.failure = e.Error.Message
 	}
+}
+
+// sayingOf is [sayingOf], which knows the names of children.
+func (p *Progress) sayingOf(e *echo.Entry) *saying {
+	if e.NodeType != echo.NodeChildEnd {
+		return sayingOf(e)
+	}
+	d, err := echo.Read[echo.ChildEnd](e)
+	if c := p.family.find(d.Session); err == nil && c != nil && d.Status == echo.StatusFailed {
+		return failed.of("%s: %s", placeAt(e), childText(e, &d, c.name))
+	}
+	return nil
+}
+
+// say has something stay above the frame.
+func (p *Progress) say(s *saying) {
+	s.text = p.prefix + s.text
+	p.said = append(p.said, s)
 }
 
 // isSaid reports whether a phase has failed for what was the failure before.
@@ -105,14 +132,17 @@ func (p *Progress) add(e *echo.Entry) {
 	if own {
 		p.total.Add(e)
 	}
+	p.ended = e.NodeType == echo.NodeRunEnd || p.ended && e.Background()
 	if e.NodeType == echo.NodeResume {
 		d, _ := echo.Read[echo.Resume](e) // one that cannot be read sets nothing aside
 		p.setAside(d.SetAside)
 		return
 	}
-	ph := p.current(e.Phase)
+	p.family.add(e, p.now())
+	ph := p.current(e.Phase, e.Key)
 	if e.NodeType == echo.NodePhaseStart {
 		ph = p.begin(e.Phase)
+		ph.at = e.Key.VisitKey()
 	}
 	if ph != nil {
 		ph.add(e, own, p.now())
@@ -122,26 +152,40 @@ func (p *Progress) add(e *echo.Entry) {
 // add takes an entry of the visit.
 func (ph *phaseProgress) add(e *echo.Entry, own bool, now time.Time) {
 	ph.load.add(e, own)
+	if e.NodeType == echo.NodeToolCall {
+		ph.tools++
+	}
+	if ph.strands.add(e, now) {
+		return
+	}
 	switch e.NodeType {
 	case echo.NodePhaseStart:
 		ph.status, ph.started, ph.begun = echo.StatusRunning, now, e.Seq
 	case echo.NodeModelCall:
 		ph.attempt, ph.turn = e.Attempt, e.Turn
-		ph.doing.act("", now)
-	case echo.NodeToolCall:
-		ph.tools++
-		ph.doing.act("", now)
-		ph.doing.running.end(e.Key, now)
-	case echo.NodeInter:
-		ph.doing.selected = selectionLine(e)
-	case echo.NodeGuard:
-		ph.doing.guard = guardLine(e)
 	case echo.NodePhaseEnd:
 		ph.status, ph.duration, ph.ended = record.Visit{}.After(e).Status, now.Sub(ph.started), e.Seq
 		if e.DurationMS > 0 {
 			ph.duration = time.Duration(e.DurationMS * float64(time.Millisecond))
 		}
-		ph.doing = doing{}
+		ph.doing, ph.strands.running = doing{}, nil
+		return
+	}
+	ph.doing.add(e, now)
+}
+
+// add takes what was recorded.
+func (d *doing) add(e *echo.Entry, now time.Time) {
+	switch e.NodeType {
+	case echo.NodeModelCall:
+		d.act("", now)
+	case echo.NodeToolCall:
+		d.act("", now)
+		d.running.end(e.Key, now)
+	case echo.NodeInter:
+		d.selected = selectionLine(e)
+	case echo.NodeGuard:
+		d.guard = guardLine(e)
 	}
 }
 
@@ -160,7 +204,7 @@ func (p *Progress) setAside(seqs []uint64) {
 		ph := &p.phases[i]
 		switch {
 		case slices.Contains(seqs, ph.begun):
-			ph.status = echo.StatusPending
+			ph.status, ph.strands = echo.StatusPending, strands{}
 		case slices.Contains(seqs, ph.ended):
 			ph.status = echo.StatusRunning
 		}
@@ -171,14 +215,16 @@ func (p *Progress) setAside(seqs []uint64) {
 func (p *Progress) Event(ev engine.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	ph := p.current(ev.Site.Phase)
+	ph := p.current(ev.Site.Phase, ev.Key)
 	if ph == nil {
 		return
 	}
-	ph.attempt, ph.turn = ev.Site.Attempt, ev.Site.Turn
-	ph.doing.event(ev, p.now())
+	if !ph.strands.event(ev, p.now()) {
+		ph.attempt, ph.turn = ev.Site.Attempt, ev.Site.Turn
+		ph.doing.event(ev, p.now())
+	}
 	if ev.Kind == engine.EventDelta && ev.Delta.Retrying != "" {
-		p.said = append(p.said, retrySaying(ev))
+		p.say(retrySaying(ev))
 	}
 }
 
@@ -225,15 +271,25 @@ func (p *Progress) End() {
 
 // Said returns the lines that stay above the frame and are not there yet, once.
 func (p *Progress) Said(width int, color bool) []string {
-	p.mu.Lock()
-	said := p.said
-	p.said = nil
-	p.mu.Unlock()
 	var out []string
-	for _, s := range said {
+	for _, s := range p.take() {
 		out = append(out, s.render(width, color)...)
 	}
 	return out
+}
+
+// take returns what is to be said, and what the children of the run have to say, once.
+func (p *Progress) take() []*saying {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	said := p.said
+	p.said = nil
+	for _, c := range p.family.children {
+		if inner := p.family.inner[c.Session]; inner != nil {
+			said = append(said, inner.take()...)
+		}
+	}
+	return said
 }
 
 // begin returns the line of a phase that starts: its first pending one, else a new one before
@@ -253,11 +309,14 @@ func (p *Progress) begin(name string) *phaseProgress {
 	return &p.phases[at]
 }
 
-// current returns the line of a phase that is running, or nil.
-func (p *Progress) current(name string) *phaseProgress {
+// current returns the line of a phase that is running, or nil. A phase may run in several branches at
+// a time, which a key tells apart.
+func (p *Progress) current(name string, key echo.Key) *phaseProgress {
+	at := key.VisitKey()
 	for i := len(p.phases) - 1; i >= 0; i-- {
-		if p.phases[i].name == name && p.phases[i].status == echo.StatusRunning {
-			return &p.phases[i]
+		ph := &p.phases[i]
+		if ph.name == name && ph.status == echo.StatusRunning && (at.IsZero() || ph.at.IsZero() || ph.at == at) {
+			return ph
 		}
 	}
 	return nil

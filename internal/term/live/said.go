@@ -41,7 +41,7 @@ func (s saying) of(format string, args ...any) *saying {
 
 // sayingOf returns what an entry says that stays, nil when it says nothing of the kind.
 func sayingOf(e *echo.Entry) *saying {
-	place := placeOf(e.Phase, e.Attempt, e.Turn)
+	place := placeAt(e)
 	switch e.NodeType {
 	case echo.NodeModelCall:
 		if e.Error != nil {
@@ -59,7 +59,7 @@ func sayingOf(e *echo.Entry) *saying {
 		}
 	case echo.NodePhaseEnd:
 		if d, err := echo.Read[echo.PhaseEnd](e); err == nil && d.Status == echo.StatusFailed {
-			return failed.of("%s: %s", e.Phase, joined(": ", fmt.Sprintf("%s (%s)", d.Status, d.Reason), reasonOf(e)))
+			return failed.of("%s: %s", endPlace(e), joined(": ", fmt.Sprintf("%s (%s)", d.Status, d.Reason), reasonOf(e)))
 		}
 	}
 	return nil
@@ -70,7 +70,10 @@ func verdictSaying(place string, e *echo.Entry) *saying {
 	if err != nil {
 		return nil
 	}
-	name := term.Cut(term.OneLine(d.Validator), 40)
+	name := wardLabel(&d) + term.Cut(term.OneLine(d.Validator), 40)
+	if !d.Valid && d.Mode == wardAdvisory { // a warning says it
+		return nil
+	}
 	if d.Valid {
 		return passed.of("%s: %s passed", place, name)
 	}
@@ -89,7 +92,7 @@ func verdictSaying(place string, e *echo.Entry) *saying {
 
 // retrySaying says why a request is sent again.
 func retrySaying(ev engine.Event) *saying {
-	return retried.of("%s: %s", placeOf(ev.Site.Phase, ev.Site.Attempt, ev.Site.Turn), retryText(ev))
+	return retried.of("%s: %s", placeIn(ev.Key, ev.Site.Phase, ev.Site.Attempt, ev.Site.Turn), retryText(ev))
 }
 
 func retryText(ev engine.Event) string {

@@ -70,11 +70,7 @@ func New(m Mode, w io.Writer, s Shown) View {
 		return NewPlain(w)
 	case ModeLive:
 	}
-	var phases []string
-	for i := range s.Cascade.Phases {
-		phases = append(phases, s.Cascade.Phases[i].Name)
-	}
-	p := NewProgress(s.Cascade.CascadeID, s.Session, phases, s.Now)
+	p := NewProgress(s.Cascade.CascadeID, s.Session, phaseNames(s.Cascade), s.Now)
 	v := NewInPlace(p, w, func() Room { return roomOf(w) }, term.WantsColour(w))
 	v.ended = s.Notices.Redirect(p.Note)
 	return v

@@ -80,9 +80,9 @@ func reasonOf(e *echo.Entry) string {
 		return ""
 	}
 	if e.Message != nil && e.Error.Kind == exitStatus { // the first line of what a program printed rarely says why it failed
-		return lastWords(e.Message.Text(), 160)
+		return lastWords(e.Message.Text())
 	}
-	reason := lastWords(e.Error.Message, 160)
+	reason := lastWords(e.Error.Message)
 	if e.Message == nil || !strings.HasSuffix(reason, ":") { // it is the first line of what the model reads
 		return reason
 	}
@@ -92,9 +92,10 @@ func reasonOf(e *echo.Entry) string {
 	return reason
 }
 
-// lastWords is a text in one line of that many columns: of several lines the last ones, where a
+// lastWords is a text in one line of at most 160 columns: of several lines the last ones, where a
 // program says why it failed.
-func lastWords(text string, width int) string {
+func lastWords(text string) string {
+	const width = 160
 	if !strings.Contains(strings.TrimSpace(text), "\n") {
 		return term.Cut(term.OneLine(text), width)
 	}

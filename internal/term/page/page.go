@@ -32,6 +32,7 @@ type Session struct {
 	Command string // how the reader starts windlass
 	Name    string // by which the reader names the session: its id, or short
 	Calls   bool   // every call is listed, too
+	Items   bool   // and every element of lists
 }
 
 // Place says where a session is; what is "" is not shown.
@@ -47,8 +48,10 @@ func Write(o contexts.Out, s *Session) error {
 	p.facts(s)
 	if len(s.PhaseReports) > 0 {
 		p.line("")
-		p.table(phases(s.PhaseReports))
+		p.table(s.phases())
+		p.lists(s)
 	}
+	p.family(s)
 	if len(s.Contexts) > 0 {
 		p.line("")
 		p.keep(contexts.Phases(o, s.Contexts))
@@ -103,6 +106,9 @@ func (p *printer) facts(s *Session) {
 		cascade += "  " + p.Paint(term.Dim, term.Cell(s.File))
 	}
 	p.fact("cascade", cascade)
+	if s.ChildOf != "" {
+		p.fact("child of", fmt.Sprintf("%s, begun at %s", s.ChildOf, s.ChildKey))
+	}
 	status := p.Paint(statusColour(s.Status), term.Cell(s.Status))
 	if s.Resumable {
 		status += ", resumable"
@@ -118,7 +124,7 @@ func (p *printer) facts(s *Session) {
 		took += fmt.Sprintf(": %s tokens in (%s cached), %s out", term.Count(s.TokensIn), term.Count(s.TokensCached), term.Count(s.TokensOut))
 	}
 	p.fact("calls", took)
-	p.fact("cost", term.Cost(s.CostUSD, s.SessionFigures.Calls+s.EmbeddingCalls, s.UnknownCostCalls)+scripted(s.ScriptedCalls))
+	p.fact("cost", term.Cost(s.CostUSD, s.SessionFigures.Calls+s.EmbeddingCalls, s.UnknownCostCalls)+scripted(s.ScriptedCalls)+withChildren(s.WithChildren))
 	if s.PretendUSD != nil {
 		p.fact("pretend", fmt.Sprintf("%s at prices of %s; nothing was paid", term.USD(*s.PretendUSD), term.OneLine(s.PriceAs)))
 	}
@@ -162,13 +168,15 @@ func statusColour(status string) term.Colour {
 }
 
 // phases is the table of phases.
-func phases(list []archive.PhaseReport) *term.Table {
+func (s *Session) phases() *term.Table {
 	t := term.NewTable("phase", "status", ">attempts", ">turns", ">calls", ">failed", ">tools", ">tokens in", ">cached", ">tokens out", ">cost", ">time")
-	for i := range list {
-		p := &list[i]
-		t.Add(p.Visit, p.Status, term.Count(int64(p.Attempts)), term.Count(int64(p.Turns)), term.Count(int64(p.Calls)),
+	names := s.visitNames()
+	for i := range s.PhaseReports {
+		p := &s.PhaseReports[i]
+		t.Add(names[p.Visit], p.Status, term.Count(int64(p.Attempts)), term.Count(int64(p.Turns)), term.Count(int64(p.Calls)),
 			term.Count(int64(p.FailedCalls)), term.Count(int64(p.ToolCalls)), term.Count(p.TokensIn), term.Count(p.TokensCached), term.Count(p.TokensOut),
 			term.Cost(p.CostUSD, p.Calls+p.EmbeddingCalls, p.UnknownCostCalls), term.Millis(p.DurationMS))
+		s.addBranches(t, p)
 	}
 	return t.Key("phase").Drop("time", "failed", "tools", "cached", "turns", "attempts", "tokens out")
 }

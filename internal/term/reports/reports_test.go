@@ -51,6 +51,11 @@ func TestSessions(t *testing.T) {
 	t.Parallel()
 	require.NotContains(t, reports.Sessions([]archive.Listed{{}}).Heads(), "waiting")
 	require.Contains(t, reports.Sessions([]archive.Listed{{}, {Pending: 1}}).Heads(), "waiting")
+	require.NotContains(t, reports.Sessions([]archive.Listed{{}}).Heads(), "children")
+	list := reports.Sessions([]archive.Listed{{Children: 1200}, {ChildOf: "p1"}})
+	require.Contains(t, list.Heads(), "children")
+	require.Contains(t, list.Heads(), "child of")
+	require.Contains(t, text(t, list), "1,200")
 }
 
 func TestCalls(t *testing.T) {
@@ -104,4 +109,18 @@ func TestSimulationOfARun(t *testing.T) {
 	group.Policies, group.AsRun.TokensSent = group.Policies[1:], 5000
 	require.Contains(t, shown(term.Room{Width: 80}), ""+
 		"\nNo policy would have sent anything else: nothing in 12 calls was old or large\nenough to be left out.\nBy the record,")
+}
+
+// What sessions cost with all below them has a column of its own, where one has children.
+func TestWithChildren(t *testing.T) {
+	t.Parallel()
+	var with, open archive.Listed
+	usd := 0.75
+	with.Below = clickhouse.Below{ChildrenBegun: 1, ChildrenEnded: 1, WithChildren: 2, WithChildrenUSD: &usd}
+	open.Below = clickhouse.Below{ChildrenBegun: 2, ChildrenEnded: 1, WithChildren: 2, WithChildrenUSD: &usd}
+	shown := text(t, reports.Sessions([]archive.Listed{with, open, {}}))
+	require.Contains(t, shown, "with children")
+	require.Contains(t, shown, "$0.7500\n")
+	require.Contains(t, shown, "$0.7500 + unknown\n")
+	require.NotContains(t, text(t, reports.Sessions([]archive.Listed{{}})), "with children")
 }

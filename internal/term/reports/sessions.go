@@ -10,6 +10,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
@@ -21,6 +22,18 @@ func Sessions(list []archive.Listed) *term.Table {
 		heads = append(heads, embeddingsHead)
 	}
 	heads = append(heads, ">tokens in", ">cached", ">tokens out", ">cost")
+	anyChildren := slices.ContainsFunc(list, func(s archive.Listed) bool { return s.Children > 0 })
+	if anyChildren {
+		heads = append(heads, ">children")
+	}
+	anyBelow := slices.ContainsFunc(list, func(s archive.Listed) bool { return s.ChildrenBegun > 0 })
+	if anyBelow {
+		heads = append(heads, withChildrenHead)
+	}
+	anyParents := slices.ContainsFunc(list, func(s archive.Listed) bool { return s.ChildOf != "" })
+	if anyParents {
+		heads = append(heads, "child of")
+	}
 	pretends := slices.ContainsFunc(list, func(s archive.Listed) bool { return s.PretendUSD != nil })
 	if pretends {
 		heads = append(heads, pretendHead)
@@ -34,6 +47,15 @@ func Sessions(list []archive.Listed) *term.Table {
 	for _, s := range list {
 		started = append(started, formatMinute(s.StartedAt))
 		cells := sessionCells(&s, anyEmbeds)
+		if anyChildren {
+			cells = append(cells, someCount(s.Children))
+		}
+		if anyBelow {
+			cells = append(cells, withChildrenCell(&s.SessionFigures))
+		}
+		if anyParents {
+			cells = append(cells, s.ChildOf)
+		}
 		if pretends {
 			cells = append(cells, pretendCell(s.Pretend))
 		}
@@ -45,7 +67,30 @@ func Sessions(list []archive.Listed) *term.Table {
 		t.Add(cells...)
 	}
 	return t.Key("session", "cascade").Shorten("started", started).
-		Drop("cached", "embeddings", "phases", "tokens out", "calls", "duration", "tokens in", "waiting")
+		Drop("cached", "embeddings", "phases", "tokens out", "calls", "duration", "tokens in", "waiting", "child of", "children")
+}
+
+// withChildrenHead is that of what sessions cost with all below them.
+const withChildrenHead = ">with children"
+
+// withChildrenCell is empty for a session without children.
+func withChildrenCell(f *clickhouse.SessionFigures) string {
+	if f.ChildrenBegun == 0 {
+		return ""
+	}
+	cost := term.Cost(f.WithChildrenUSD, f.WithChildren+f.EmbeddingCalls, f.UnknownCostCalls+f.ChildrenUnknown)
+	if f.ChildrenEnded < f.ChildrenBegun && !strings.HasSuffix(cost, "unknown") {
+		cost += " + unknown"
+	}
+	return cost
+}
+
+// someCount writes a number, and nothing for none.
+func someCount(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return term.Count(int64(n))
 }
 
 func sessionCells(l *archive.Listed, embeds bool) []string {
@@ -151,15 +196,24 @@ func Shipped(results []archive.Shipped) *term.Table {
 
 // Removed lists sessions with what is removed of each.
 func Removed(list []archive.Removed) *term.Table {
-	t := term.NewTable("session", "cascade", "status", "newest entry", "deleted")
+	heads := []string{"session", "cascade", "status", "newest entry", "deleted"}
+	anyParents := slices.ContainsFunc(list, func(r archive.Removed) bool { return r.ChildOf != "" })
+	if anyParents {
+		heads = append(heads, "child of")
+	}
+	t := term.NewTable(heads...)
 	for _, r := range list {
 		what := removedParts(&r)
 		if r.Kept != "" {
 			what = "kept: " + r.Kept
 		}
-		t.Add(r.ID, r.CascadeID, r.Status, formatTime(r.LastAt), what)
+		cells := []string{r.ID, r.CascadeID, r.Status, formatTime(r.LastAt), what}
+		if anyParents {
+			cells = append(cells, r.ChildOf)
+		}
+		t.Add(cells...)
 	}
-	return t.Key("session", "cascade").Drop("newest entry", "status")
+	return t.Key("session", "cascade").Drop("newest entry", "status", "child of")
 }
 
 func removedParts(r *archive.Removed) string {

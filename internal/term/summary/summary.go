@@ -27,13 +27,28 @@ type Run struct {
 	Cards   record.Totals   // of the cards, which are in no phase
 	Phases  []record.Totals // of the result's phases
 	Copied  record.Copied   // in none of these
+	Below   record.Below    // the children that the run has begun, in none of these
 	Context record.Sizes    // of what was sent
 	Ran     time.Duration   // in all its resumes, without the time between them
 }
 
 // paid writes the tokens and the money that calls took.
 func paid(t record.Totals) string {
-	return live.Tokens(t.Usage) + "  " + quantity.Cost(t.KnownUSD(), t.UnknownCosts)
+	return live.Tokens(t.Usage) + "  " + cost(t)
+}
+
+func cost(t record.Totals) string { return quantity.Cost(t.KnownUSD(), t.UnknownCosts) }
+
+// withChildren is what the run and all below it took, as far as the run's record says.
+func (r *Run) withChildren() record.Totals { return r.Totals.Plus(r.Below.Totals) }
+
+// childrenOf counts the children, and those that have not ended.
+func childrenOf(b *record.Below) string {
+	text := term.Plural(b.Begun, "session")
+	if open := b.Begun - b.Ended; open > 0 {
+		text += fmt.Sprintf(" (%d without an end here, whose costs are not known)", open)
+	}
+	return text
 }
 
 // WriteText writes in lines how the run ended, what it took and what became of its context. None is
@@ -52,8 +67,11 @@ func (r Run) WriteText(w io.Writer) {
 	if r.Cards.Requests() > 0 {
 		line(w, "Cards: %s of it, %s", quantity.Requests(r.Cards.Calls, r.Cards.Embeddings), paid(r.Cards))
 	}
+	if b := r.Below; b.Begun > 0 {
+		line(w, "Children: %s, not in the figures above: %s  %s; with them %s", childrenOf(&b), term.Plural(b.Totals.Calls, "model call"), paid(b.Totals), cost(r.withChildren()))
+	}
 	if c := r.Copied; c.Session != "" {
-		line(w, "Copied from %s: %s, %s, not counted", c.Session, quantity.Requests(c.Totals.Calls, c.Totals.Embeddings), quantity.Cost(c.Totals.KnownUSD(), c.Totals.UnknownCosts))
+		line(w, "Copied from %s: %s, %s, not counted", c.Session, quantity.Requests(c.Totals.Calls, c.Totals.Embeddings), cost(c.Totals))
 	}
 	if text := contextLine(r.Result, r.Context); text != "" {
 		line(w, "%s", text)
@@ -145,6 +163,13 @@ type copiedJSON struct {
 	totalsJSON
 }
 
+// childrenJSON are the children of a run, and theirs.
+type childrenJSON struct {
+	Sessions int `json:"sessions"` // that the run has begun
+	Ended    int `json:"ended"`    // of these: only what they took is known
+	totalsJSON
+}
+
 type phaseJSON struct {
 	engine.PhaseResult
 	totalsJSON
@@ -160,7 +185,10 @@ func (r Run) WriteJSON(w io.Writer, runErr error) error {
 		Phases []phaseJSON `json:"phases"`
 		Cards  *totalsJSON `json:"cards,omitempty"`  // what cards took of it, which is in no phase
 		Copied *copiedJSON `json:"copied,omitempty"` // which a fork has, and did not pay for
-		Error  string      `json:"error,omitempty"`
+
+		Children     *childrenJSON `json:"children,omitempty"`      // in no other figure but the next
+		WithChildren *totalsJSON   `json:"with_children,omitempty"` // of the session and all below it
+		Error        string        `json:"error,omitempty"`
 	}{Result: &result, totalsJSON: totalsOf(r.Totals), Phases: make([]phaseJSON, len(r.Result.Phases))}
 	if r.Cards.Requests() > 0 {
 		cards := totalsOf(r.Cards)
@@ -168,6 +196,10 @@ func (r Run) WriteJSON(w io.Writer, runErr error) error {
 	}
 	if r.Copied.Session != "" {
 		out.Copied = &copiedJSON{r.Copied.Session, totalsOf(r.Copied.Totals)}
+	}
+	if b := r.Below; b.Begun > 0 {
+		all := totalsOf(r.withChildren())
+		out.Children, out.WithChildren = &childrenJSON{b.Begun, b.Ended, totalsOf(b.Totals)}, &all
 	}
 	for i, p := range r.Result.Phases {
 		out.Phases[i] = phaseJSON{p, totalsOf(r.Phases[i])}

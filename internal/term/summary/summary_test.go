@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -40,6 +41,32 @@ func TestWriteText(t *testing.T) {
 	require.Equal(t, "\nStopped by the budget in 0ms: 1 phase, 2 model calls  in 0  cached 0  out 0  $0.00 + unknown\n"+
 		"Cards: 1 model call, 3 embedding requests of it, in 0  cached 0  out 0  $0.5000\n"+
 		"Copied from 0zz: 4 model calls, $2.00 + unknown, not counted\nsession 01a\n", out.String())
+}
+
+// What children took is in figures of its own, and in those with children.
+func TestChildren(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	run := Run{
+		Session: "01a", Result: &engine.Result{Status: echo.StatusCompleted}, Totals: record.Totals{Calls: 1, CostUSD: 0.25},
+		Below: record.Below{Begun: 3, Ended: 2, Totals: record.Totals{Calls: 4, CostUSD: 0.5, UnknownCosts: 1}},
+	}
+	run.WriteText(&out)
+	require.Equal(t, "\nCompleted in 0ms: 0 phases, 1 model call  in 0  cached 0  out 0  $0.2500\n"+
+		"Children: 3 sessions (1 without an end here, whose costs are not known), not in the figures above: 4 model calls  in 0  cached 0  out 0  "+
+		"$0.5000 + unknown; with them $0.7500 + unknown\nsession 01a\n", out.String())
+	out.Reset()
+	require.NoError(t, run.WriteJSON(&out, nil))
+	var got map[string]any
+	require.NoError(t, json.Unmarshal([]byte(out.String()), &got))
+	require.InDelta(t, 0.25, got["cost_usd"], 0)
+	children, all := got["children"].(map[string]any), got["with_children"].(map[string]any)
+	require.Equal(t, []any{3.0, 2.0, 4.0, 0.5}, []any{children["sessions"], children["ended"], children["model_calls"], children["cost_usd"]})
+	require.Equal(t, []any{5.0, 0.75}, []any{all["model_calls"], all["cost_usd"]})
+	run.Below = record.Below{Begun: 1, Ended: 1}
+	out.Reset()
+	run.WriteText(&out)
+	require.Contains(t, out.String(), "Children: 1 session, not")
 }
 
 func TestWriteJSON(t *testing.T) {

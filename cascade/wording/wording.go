@@ -1,0 +1,229 @@
+// Package wording is what messages say of the places and keys of a cascade.
+package wording
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/windlass-run/windlass/cascade/document"
+	"github.com/windlass-run/windlass/cascade/settings"
+	"github.com/windlass-run/windlass/internal/source"
+)
+
+// Words are what messages say of a file. They implement [document.Words].
+type Words struct {
+	Title string   // what the whole of it is called
+	Rules []string // the keys of a phase's rules
+}
+
+// What the whole of a document is called in messages.
+const (
+	Cascade  = "the cascade"
+	Tool     = "the tool"
+	Settings = "the settings"
+)
+
+// What is written in place of what is wrong.
+const (
+	SpanHint     = `write seconds as a number, or a span as "90s", "5m" or "1h30m"`
+	ManifestHint = "list the tools by name"
+)
+
+// Manifest stands for the tools that a later version chooses by itself.
+const Manifest = "manifest"
+
+// Home implements [document.Words].
+func (w Words) Home(at document.Place, key string, surely bool) string {
+	if surely {
+		return interKeyHome(at.Pointer(), key)
+	}
+	if home := w.keyHome(key); home != "" {
+		return fmt.Sprintf("%q belongs %s", key, home)
+	}
+	return ""
+}
+
+// TooFew implements [document.Words].
+func (w Words) TooFew(at document.Place) (code document.Code, message, hint string) {
+	if at.Pointer() != "/phases" {
+		return "", "", ""
+	}
+	return document.CodeNoPhases, "the cascade has no phases", `add at least one, as {"name": "answer", "instructions": "..."}`
+}
+
+// WrongText implements [document.Words], by the key.
+func (w Words) WrongText(at document.Place, text string) (code document.Code, message, hint string) {
+	pointer := at.Pointer()
+	switch pointer[strings.LastIndexByte(pointer, '/')+1:] {
+	case "ref":
+		return document.CodeUnknownCascade, at.Describe() + " names no cascade", "write a path relative to this file, or a cascade_id"
+	case "validator":
+		return document.CodeUnknownValidator, at.Describe() + " names no validator", "name one or remove the ward"
+	case "as":
+		return document.CodeInvalidName, text + " cannot be the name of a variable", "a variable starts with a letter or underscore and goes on with letters, digits and _"
+	case "name":
+		if strings.Contains(pointer, "_cascades/") {
+			return document.CodeInvalidName, text + " cannot be the name of a child", "it starts with a letter or underscore and goes on with letters, digits, _ and -"
+		}
+		return document.CodeInvalidName, text + " cannot be the name of a phase",
+			"a phase's name starts with a letter or underscore and goes on with letters, digits, _ and -"
+	case "tool_id":
+		return document.CodeInvalidName, text + " cannot be the name of a tool", "a tool's name has letters, digits, _ and -, at most 64 of them"
+	case "timeout":
+		return document.CodeInvalidValue, text + " is no time span above zero", SpanHint
+	case "cascade_id":
+		return document.CodeInvalidName, "the cascade_id is empty", "name the workflow, as logs and cost reports are to show it"
+	}
+	return "", "", ""
+}
+
+// Describe implements [document.Words]: the phase, tool or validator around it and the path inside.
+func (w Words) Describe(at document.Place) string {
+	tokens := source.SplitPointer(at.Pointer())
+	var owner string
+	var rest []string
+	switch {
+	case len(tokens) == 0:
+		return w.Title
+	case len(tokens) >= 2 && tokens[0] == "phases":
+		owner, rest = named("phase", at.Document().Root().Key("phases"), tokens[1], "name"), tokens[2:]
+	case len(tokens) >= 2 && tokens[0] == "tools":
+		owner, rest = named("tool", at.Document().Root().Key("tools"), tokens[1], "tool_id"), tokens[2:]
+	case len(tokens) >= 2 && tokens[0] == "validators":
+		owner, rest = fmt.Sprintf("validator %q", tokens[1]), tokens[2:]
+	default:
+		return fmt.Sprintf("%q", strings.Join(tokens, "."))
+	}
+	if len(rest) == 0 {
+		return owner
+	}
+	return fmt.Sprintf("%q of %s", strings.Join(rest, "."), owner)
+}
+
+func named(kind string, list document.Place, index, key string) string {
+	if n := list.Key(index).Node(); n != nil {
+		if name := n.Get(key); name != nil && name.Kind == source.String && name.Text != "" {
+			return fmt.Sprintf("%s %q", kind, name.Text)
+		}
+	}
+	if i, err := strconv.Atoi(index); err == nil {
+		return fmt.Sprintf("%s %d", kind, i+1)
+	}
+	return kind
+}
+
+// KeysOf returns the JSON keys of the fields of a struct.
+func KeysOf[T any]() []string {
+	var keys []string
+	for field := range reflect.TypeFor[T]().Fields() {
+		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// keyHome says where a key belongs that people misplace; "" for any other.
+func (w Words) keyHome(key string) string {
+	switch {
+	case slices.Contains(w.Rules, key):
+		return `in the phase's "rules"`
+	case key != "enabled" && slices.Contains(KeysOf[settings.IntraContext](), key):
+		return `in the phase's "intra_context", or for all phases in "auto_context": {"intra_phase": {...}}`
+	case key == "intra_context":
+		return `in a phase; for all phases write "auto_context": {"intra_phase": {...}}`
+	case key == "auto_context":
+		return `in the cascade; a phase has "intra_context"`
+	case key == "intra_phase":
+		return `in the cascade's "auto_context"; a phase has "intra_context"`
+	case key == "max_parallel":
+		return `in the cascade, for phases with "after", or in "for_each"`
+	case key == "token_budget":
+		return `in the cascade; for one phase write "token_budget": {"phase_overrides": {"NAME": {...}}}`
+	case slices.Contains([]string{
+		"instructions", "tackle", "handoffs", "rules", "output_schema", "callouts", "context", "routing", "on_error", "after", "for_each", "sub_cascades",
+		"async_cascades", "wards",
+	}, key):
+		return "in a phase"
+	}
+	return ""
+}
+
+// interKeyHome is keyHome for the context between phases. Some keys have a meaning elsewhere, too.
+func interKeyHome(pointer, key string) string {
+	inBlock := contextPointer.MatchString(pointer) || pointer == "/auto_context/inter_phase"
+	elsewhere := ""
+	if !inBlock {
+		elsewhere = `, in a phase's "context" or for all phases in "auto_context": {"inter_phase": {...}}`
+	}
+	var home string
+	switch {
+	case key == "inter_context":
+		return `a phase has "context": {"mode": "auto", "anchors": {...}, "selection": {...}}; for all phases write "auto_context": {"inter_phase": {...}}`
+	case key == "inter_phase":
+		home = `in the cascade's "auto_context"; a phase has "context"`
+	case key == "card_model" || key == "cards":
+		home = `in the cascade's "auto_context": {"inter_phase": {...}}`
+	case key == "anchors" || key == "selection":
+		home = `in a phase's "context", or for all phases in "auto_context": {"inter_phase": {...}}`
+	case !inBlock && slices.Contains([]string{"window", "include", "strategy", "max_tokens"}, key):
+		return ""
+	case slices.Contains(KeysOf[settings.Anchors](), key):
+		home = `in "anchors"` + elsewhere
+	case slices.Contains(KeysOf[settings.Selection](), key):
+		home = `in "selection"` + elsewhere
+	default:
+		return ""
+	}
+	return fmt.Sprintf("%q belongs %s", key, home)
+}
+
+// Keys and values that later versions bring are not called unknown.
+var (
+	contextPointer = regexp.MustCompile(`^/phases/\d+(/on_error)*/context$`)
+	phasePointer   = regexp.MustCompile(`^/phases/\d+(/on_error)*$`)
+	tacklePointer  = regexp.MustCompile(`^/phases/\d+(/on_error)*/(tackle|tools)(/\d+)?$`)
+	toolPointer    = regexp.MustCompile(`^/tools/\d+$`)
+)
+
+// Later implements [document.Words].
+func (w Words) Later(at document.Place, key string) bool {
+	pointer := at.Pointer()
+	if w.Title != Cascade {
+		return pointer == "" && w.Title == Tool && key == "steps"
+	}
+	var later []string
+	switch {
+	case pointer == "":
+		later = []string{
+			"mcp_servers", "memory", "soundings", "reforge", "tool_caching", "continuity", "triggers", "audibles", "research_db", "rag", "narrator", "ui_mode", "browser",
+		}
+	case phasePointer.MatchString(pointer):
+		later = []string{
+			"soundings", "reforge", "human_input", "decision_points", "output_extraction", "memory", "rag", "audibles", "manifest_context", "narrator", "browser",
+		}
+	case toolPointer.MatchString(pointer):
+		later = []string{"steps"}
+	}
+	return slices.Contains(later, key)
+}
+
+// LaterValue implements [document.Words].
+func (w Words) LaterValue(at document.Place) (what, hint string) {
+	pointer, n := at.Pointer(), at.Node()
+	if n == nil || n.Kind != source.String {
+		return "", ""
+	}
+	last := max(0, strings.LastIndexByte(pointer, '/'))
+	parent, key := pointer[:last], strings.TrimPrefix(pointer[last:], "/")
+	switch {
+	case key == "type" && (n.Text == "composite" || n.Text == "cascade") && (parent == "" || toolPointer.MatchString(parent)):
+		return fmt.Sprintf("the tool type %q", n.Text), "declare a shell or http tool"
+	case n.Text == Manifest && tacklePointer.MatchString(pointer):
+		return fmt.Sprintf("choosing tools by %q", Manifest), ManifestHint
+	}
+	return "", ""
+}

@@ -1,0 +1,258 @@
+package record
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// Branch is what a branch of a run came to so far: an element of a list, or a phase of a graph. One of
+// which nothing is recorded but that it may begin has [echo.StatusPending].
+type Branch struct {
+	Visit           // the key is that of the branch
+	Step  echo.Step // the innermost of the key: its kind and number
+
+	// FailedItem is the number of the element of the same list after whose failure this one did not
+	// begin, 0 when it is not for that.
+	FailedItem int
+}
+
+// branch is a [Branch] and what it leaves to the one that it grows from.
+type branch struct {
+	Branch
+	scope
+	parent *branch // nil: the trunk
+}
+
+// scope is what the trunk or a branch has set so far. Branches that have ended have left it theirs.
+type scope struct {
+	shared   map[string]any
+	callouts []echo.Callout
+	open     []*branch // that have not ended, in the order in which they began
+}
+
+// value returns what a name is set to when the open branches end as they are: of several that set
+// it, the last in order counts.
+func (s *scope) value(name string) (any, bool) {
+	for _, b := range slices.Backward(s.open) {
+		if v, ok := b.value(name); ok {
+			return v, true
+		}
+	}
+	v, ok := s.shared[name]
+	return v, ok
+}
+
+// all adds everything that is set to a map, see [scope.value].
+func (s *scope) all(to map[string]any) map[string]any {
+	maps.Copy(to, s.shared)
+	for _, b := range s.open {
+		b.all(to)
+	}
+	return to
+}
+
+// marks returns the callouts, those of open branches behind its own.
+func (s *scope) marks() []echo.Callout {
+	all := slices.Clip(s.callouts)
+	for _, b := range s.open {
+		all = append(all, b.marks()...)
+	}
+	return all
+}
+
+func (s *scope) set(name string, value any) {
+	if s.shared == nil {
+		s.shared = map[string]any{}
+	}
+	s.shared[name] = value
+}
+
+// join takes what a branch leaves that has ended.
+func (s *scope) join(b *branch) {
+	for name, v := range b.shared {
+		s.set(name, v)
+	}
+	s.callouts = append(slices.Clip(s.callouts), b.callouts...)
+	s.leave(b)
+}
+
+func (s *scope) leave(b *branch) {
+	if i := slices.Index(s.open, b); i >= 0 {
+		s.open = slices.Delete(s.open, i, i+1)
+	}
+}
+
+// tree has the branches of a session.
+type tree struct {
+	trunk scope
+	at    map[echo.Key]*branch
+	nodes []*branch              // of a graph, in the order in which they began, as are
+	parts map[echo.Key][]*branch // those below a visit, by its key
+}
+
+func newTree() tree {
+	return tree{at: map[echo.Key]*branch{}, parts: map[echo.Key][]*branch{}}
+}
+
+// branch returns the branch of a key, which begins with the first entry that names it; nil for the
+// trunk.
+func (t *tree) branch(k echo.Key, p *echo.Path) *branch {
+	n := len(p.Branches)
+	if n == 0 {
+		return nil
+	}
+	key := conversation(k, p)
+	if b := t.at[key]; b != nil {
+		return b
+	}
+	b := &branch{Branch: Branch{Step: p.Branches[n-1]}}
+	b.Visit = Visit{Key: key, Phase: p.Phase, Number: p.Visit, Node: p.Node(), Outcome: Outcome{Status: echo.StatusPending}}
+	if n > 1 {
+		above := echo.Path{Phase: p.Phase, Visit: p.Visit, Branches: p.Branches[:n-1]}
+		b.parent = t.branch(above.Key(), &above)
+	}
+	s := t.scopeOf(b.parent)
+	s.open = append(s.open, b)
+	t.at[key] = b
+	if len(p.Parts()) == 0 {
+		t.nodes = append(t.nodes, b)
+	} else {
+		visit := key.VisitKey()
+		t.parts[visit] = append(t.parts[visit], b)
+	}
+	return b
+}
+
+func (t *tree) scopeOf(b *branch) *scope {
+	if b == nil {
+		return &t.trunk
+	}
+	return &b.scope
+}
+
+// forget drops the parts of a visit, which begins again.
+func (t *tree) forget(visit echo.Key) {
+	for _, b := range t.parts[visit] {
+		t.scopeOf(b.parent).leave(b)
+		delete(t.at, b.Key)
+	}
+	delete(t.parts, visit)
+}
+
+// end takes the end of a branch. With a node ends the handler of its failure, which has the node's
+// number.
+func (t *tree) end(b *branch) {
+	s := t.scopeOf(b.parent)
+	if b.Step.Kind == echo.StepNode {
+		for _, o := range slices.Clone(s.open) {
+			if o != b && o.Step == b.Step {
+				s.join(o)
+			}
+		}
+	}
+	s.join(b)
+}
+
+// add takes an entry of a part of a visit.
+func (b *branch) add(e *echo.Entry, p *echo.Path, visit *Visit) {
+	if e.NodeType == echo.NodeBranchStart || e.NodeType == echo.NodeBranchEnd {
+		return
+	}
+	if e.NodeType == echo.NodeValue && p.Last().Kind == echo.StepStopped {
+		d, _ := echo.Read[echo.Stopped](e) // one that cannot be read names none
+		b.FailedItem = d.Item
+		return
+	}
+	for a := b; a != nil && a.Step.Kind != echo.StepNode; a = a.parent {
+		if a.Status == echo.StatusPending {
+			a.Status, a.StartedAt, a.Model = echo.StatusRunning, e.At, visit.Model
+		}
+		a.addCall(e, p)
+	}
+	b.addOwn(e, p)
+}
+
+// Nodes returns the phases of a graph, in the order in which their branches began: those that have
+// not begun, too.
+func (f *Fold) Nodes() []Branch {
+	out := make([]Branch, len(f.now.nodes))
+	for i, b := range f.now.nodes {
+		out[i] = b.Branch
+		if v := f.now.visitAt[b.Key]; v != nil {
+			out[i].Visit = f.visit(v)
+		}
+	}
+	return out
+}
+
+// Branches returns the branches below a visit in the order in which they began, such as the elements
+// of a list. Those of a visit that was stopped, and had not ended, end as the visit did.
+func (f *Fold) Branches(visit echo.Key) []Branch {
+	var end Outcome
+	if v := f.now.visitAt[visit]; v != nil {
+		now := f.visit(v)
+		end = now.Outcome
+	}
+	out := make([]Branch, len(f.now.parts[visit]))
+	for i, b := range f.now.parts[visit] {
+		out[i] = b.Branch
+		out[i].Verdicts, out[i].State = slices.Clip(b.Verdicts), slices.Clip(b.State)
+		out[i].Spent = f.tally.Branch(b.Key)
+		out[i].endWith(end.Status, end.Reason)
+	}
+	return out
+}
+
+// endWith gives what has not ended the end of what it was a part of.
+func (v *Visit) endWith(s echo.Status, r echo.StopReason) {
+	if v.Status == echo.StatusRunning && s.IsDone() {
+		v.Status, v.Reason = s, r
+	}
+}
+
+// graphOutput returns the output of a graph so far.
+func (s *state) graphOutput() any {
+	followed := followedPhases(s.start)
+	var last *Visit
+	for _, v := range s.visits {
+		if v.Status == echo.StatusCompleted && !followed[v.Node] && (last == nil || v.Node >= last.Node) {
+			last = v
+		}
+	}
+	if last == nil {
+		return nil
+	}
+	return last.Output
+}
+
+// followedPhases returns the numbers of the phases of a cascade that others come after, as the start
+// of its run has it; none when it does not say.
+func followedPhases(start *echo.Entry) map[int]bool {
+	var header struct {
+		Cascade struct {
+			Phases []struct {
+				Name  string   `json:"name"`
+				After []string `json:"after"`
+			} `json:"phases"`
+		} `json:"cascade"`
+	}
+	if start == nil {
+		return nil
+	}
+	d, err := echo.Read[echo.RunStart](start)
+	if err != nil || json.Unmarshal(d.Header, &header) != nil {
+		return nil
+	}
+	followed := map[int]bool{}
+	for _, p := range header.Cascade.Phases {
+		for i, before := range header.Cascade.Phases {
+			if slices.Contains(p.After, before.Name) {
+				followed[i+1] = true
+			}
+		}
+	}
+	return followed
+}

@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/core"
+	"github.com/windlass-run/windlass/engine/modeltext"
+	"github.com/windlass-run/windlass/internal/excerpt"
+	"github.com/windlass-run/windlass/internal/quantity"
+)
+
+// conversation is what a phase does that asks a model: attempts, each of turns.
+type conversation struct {
+	*visit
+	corrects bool // the next turn corrects an answer that loop_until has rejected
+	told     int  // the turn at which the model was told that the run was resumed; 0: none
+}
+
+// converse makes attempts until an answer passes every check, and returns it. The first empty
+// answer is followed by another attempt in any case, the second by none.
+func (c *conversation) converse(ctx context.Context) (any, error) {
+	if err := newOpening(c.visit).write(ctx); err != nil {
+		return nil, err
+	}
+	return c.attempts(ctx)
+}
+
+func (c *conversation) attempts(ctx context.Context) (any, error) {
+	limit, empty := c.Def.MaxAttempts(), false
+	for c.Attempt = 1; ; c.Attempt++ {
+		c.Turn = 0
+		c.result.Attempts = c.Attempt
+		if c.Attempt > 1 {
+			if err := c.askAgain(); err != nil {
+				return nil, err
+			}
+		}
+		value, check, ans, err := c.judged(ctx)
+		if err == nil && c.Attempt >= limit && c.takesLast(check) {
+			value, check, err = c.takeLast(ctx, check, ans)
+		}
+		if err != nil || check == "" {
+			return value, err
+		}
+		switch {
+		case isWardCheck(check):
+			limit++ // its attempts are its own
+		case check == checkEmpty && empty:
+			return nil, &core.EmptyAnswerError{Why: ans.empty}
+		case check == checkEmpty:
+			empty, limit = true, max(limit, c.Attempt+1)
+		case c.Attempt >= limit:
+			return nil, &core.VerdictError{Check: check, Attempts: limit, Reason: c.Rec.Rules.Ending(check, c.templates.rejected), Cause: c.checks.failure}
+		}
+	}
+}
+
+// judged makes one attempt and returns its value, or the check that its answer did not pass. An answer
+// that loop_until rejects is corrected as long as there are turns that the file gives.
+func (c *conversation) judged(ctx context.Context) (value any, check string, ans answer, err error) {
+	for {
+		if ans, err = c.attempt(ctx); err != nil || ans.refused != "" {
+			return nil, ans.refused, ans, err
+		}
+		if value, check, err = c.checks.judge(ctx, ans); err != nil {
+			return nil, "", ans, err
+		}
+		if check == "" {
+			c.result.Reason = ans.reason
+			check, err = c.wards.output(ctx, value)
+			return value, check, ans, err
+		}
+		c.corrects = check == core.LoopUntilCheck+c.Def.Rules.LoopUntil && c.Rec.Rules.CorrectsInAttempt(&c.Def.Rules, c.Turn)
+		if !c.corrects {
+			return nil, check, ans, nil
+		}
+	}
+}
+
+// takesLast reports whether the phase takes an answer that no attempt got past a check. An empty one
+// is no answer, and wards have attempts of their own.
+func (c *conversation) takesLast(check string) bool {
+	return check != "" && check != checkEmpty && !isWardCheck(check) && c.Def.Rules.OnExhausted == cascade.ExhaustedContinue
+}
+
+// takeLast takes the last answer as the output, or returns the ward that it did not pass.
+func (c *conversation) takeLast(ctx context.Context, check string, ans answer) (value any, refused string, err error) {
+	why := c.Rec.Rules.Ending(check, c.templates.rejected)
+	name := strings.TrimPrefix(check, core.LoopUntilCheck)
+	if err := c.Rec.Warn(c.Here().Named(echo.StepVerdict, name), fmt.Sprintf("no answer passed %s in %s, and the last one is the output, as on_exhausted is continue: %s",
+		check, quantity.Of(c.Attempt, "attempt"), excerpt.Of(why))); err != nil {
+		return nil, "", err
+	}
+	value = ans.text
+	if raw, ok := modeltext.FindJSON(ans.text); ok && len(c.Def.OutputSchema) > 0 {
+		if value, err = modeltext.Decode(raw); err != nil {
+			return nil, "", err
+		}
+	}
+	c.result.Reason = echo.StopExhausted
+	refused, err = c.wards.output(ctx, value)
+	return value, refused, err
+}
+
+// askAgain opens an attempt after one that did not pass.
+func (c *conversation) askAgain() error {
+	text, err := c.templates.correction()
+	if err != nil {
+		return err
+	}
+	return c.say(echo.StepRetry, echo.NewText(echo.RoleUser, echo.KindRetry, text))
+}

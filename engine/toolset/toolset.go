@@ -1,0 +1,178 @@
+package toolset
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/lookup"
+)
+
+// The engine's own tools: they read and change the run itself, so they are no effects.
+const (
+	ToolSetState = "set_state"
+	ToolGetState = "get_state"
+	ToolRouteTo  = "route_to"
+	ToolSpawn    = "spawn_cascade"
+)
+
+// ownSpecs are those that a phase may list in its tackle.
+var ownSpecs = map[string]effect.ToolSpec{
+	ToolSetState: {
+		Name: ToolSetState, Idempotent: true,
+		Description: "Store a value under a key for later phases of this run. An existing value is replaced.",
+		Parameters: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["key","value"],"properties":{` +
+			`"key":{"type":"string","minLength":1,"description":"the name of the value"},` +
+			`"value":{"description":"any JSON value"}}}`),
+	},
+	ToolGetState: {
+		Name: ToolGetState, Idempotent: true,
+		Description: "Read a value that was stored with set_state, or that the run set itself.",
+		Parameters: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["key"],"properties":{` +
+			`"key":{"type":"string","minLength":1,"description":"the name of the value"}}}`),
+	},
+	ToolSpawn: {
+		Name:        ToolSpawn,
+		Description: "Start another cascade, a workflow of its own, and go on without waiting for it. The run as a whole waits for it in the end.",
+		Parameters: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["cascade"],"properties":{` +
+			`"cascade":{"type":"string","minLength":1,"description":"its cascade_id, or its file relative to this cascade"},` +
+			`"input":{"type":"object","description":"its input"}}}`),
+	},
+	lookup.ToolRecall: lookup.RecallSpec(),
+	lookup.ToolSearch: lookup.SearchSpec(),
+}
+
+// OwnTools returns the names of the engine's own tools that a phase may list in its tackle, sorted.
+func OwnTools() []string { return slices.Sorted(maps.Keys(ownSpecs)) }
+
+// OwnToolArguments returns the JSON Schema of the arguments of one of [OwnTools], or nil.
+func OwnToolArguments(name string) json.RawMessage { return ownSpecs[name].Parameters }
+
+// IsOwnTool reports whether the engine answers calls of a tool itself.
+func IsOwnTool(name string) bool {
+	_, ok := ownSpecs[name]
+	return ok || name == ToolRouteTo
+}
+
+// Toolset is what one phase can call.
+type Toolset struct {
+	Cascades map[string]*cascade.Reached // the tools that are cascades, by their names
+	Specs    []effect.ToolSpec
+	ByName   map[string]effect.ToolSpec
+	Digest   [sha256.Size]byte
+}
+
+func newToolset(specs []effect.ToolSpec) Toolset {
+	t := Toolset{Specs: specs, ByName: make(map[string]effect.ToolSpec, len(specs)), Digest: effect.DigestTools(specs)}
+	for _, s := range specs {
+		t.ByName[s.Name] = s
+	}
+	return t
+}
+
+// Names returns the names of the tools, in their order.
+func (t Toolset) Names() []string {
+	names := make([]string, len(t.Specs))
+	for i, s := range t.Specs {
+		names[i] = s.Name
+	}
+	return names
+}
+
+// With returns the tools and another one, unless it is among them.
+func (t Toolset) With(spec effect.ToolSpec) Toolset {
+	if _, has := t.ByName[spec.Name]; has {
+		return t
+	}
+	with := newToolset(append(t.Specs[:len(t.Specs):len(t.Specs)], spec))
+	with.Cascades = t.Cascades
+	return with
+}
+
+// SpecOf returns the description of a tool: one of the engine's own, or a declared one.
+func SpecOf(name string, declared effect.Tools) (effect.ToolSpec, error) {
+	spec, ok := ownSpecs[name]
+	if !ok && declared != nil {
+		spec, ok = declared.Spec(name)
+	}
+	if !ok {
+		return spec, fmt.Errorf("no tool named %q", name)
+	}
+	return spec, nil
+}
+
+// ToolsOf collects the tools of a phase's tackle, and route_to when the model has a choice.
+func ToolsOf(p *cascade.Phase, c *cascade.Cascade, declared effect.Tools) (Toolset, error) {
+	var specs []effect.ToolSpec
+	cascades := map[string]*cascade.Reached{}
+	for _, name := range p.Tackle {
+		spec, err := SpecOf(name, declared)
+		if of := c.Reaches[name]; err != nil && of != nil {
+			spec, err = CascadeSpec(of), nil
+			cascades[spec.Name] = of
+		}
+		if err != nil {
+			return Toolset{}, err
+		}
+		specs = append(specs, spec)
+	}
+	if slices.Contains(p.Tackle, lookup.ToolSearch) && !slices.Contains(p.Tackle, lookup.ToolRecall) {
+		specs = append(specs, lookup.RecallSpec()) // what is found is read by it
+	}
+	if p.ChoosesRoute() {
+		specs = append(specs, routeSpec(p.Handoffs))
+	}
+	set := newToolset(specs)
+	set.Cascades = cascades
+	return set, nil
+}
+
+// CascadeSpec describes a cascade as a tool: its arguments are its input.
+func CascadeSpec(of *cascade.Reached) effect.ToolSpec {
+	c := of.Cascade
+	return effect.ToolSpec{
+		Name: of.ToolName(), Description: cmp.Or(c.Description, "Runs the cascade "+c.CascadeID+" and returns its output."), Parameters: inputSchemaOf(c),
+	}
+}
+
+// inputSchemaOf returns the JSON Schema of the input of a cascade.
+func inputSchemaOf(c *cascade.Cascade) json.RawMessage {
+	s := c.InputsSchema
+	if s != nil && s.Schema != nil {
+		return s.Schema
+	}
+	properties := map[string]any{}
+	if s != nil {
+		for name, description := range s.Names {
+			properties[name] = map[string]any{"description": description}
+		}
+	}
+	return effect.MustJSON(map[string]any{"type": "object", "properties": properties})
+}
+
+func routeSpec(handoffs []cascade.Handoff) effect.ToolSpec {
+	description := "Choose which phase runs after this one. Then finish your answer. The phases are:"
+	var names []string
+	for _, h := range handoffs {
+		names = append(names, h.Target)
+		description += "\n- " + h.Target
+		if h.Description != "" {
+			description += ": " + h.Description
+		}
+	}
+	return effect.ToolSpec{
+		Name: ToolRouteTo, Idempotent: true, Description: description,
+		Parameters: effect.MustJSON(map[string]any{
+			"type": "object", "additionalProperties": false, "required": []string{"target"},
+			"properties": map[string]any{
+				"target": map[string]any{"type": "string", "enum": names, "description": "the phase to run next"},
+				"reason": map[string]any{"type": "string", "description": "why, in a few words"},
+			},
+		}),
+	}
+}

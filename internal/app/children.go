@@ -1,0 +1,265 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/cascade/library"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/budget"
+	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/failure"
+)
+
+// children are what a run has begun of other cascades, each as a session of its own: with the models,
+// rights, tools and database of the run. It implements [engine.Children].
+type children struct {
+	op *opening      // of the run
+	of *engine.Child // that the run is itself; nil: nothing has begun it but a person or a program
+
+	mu      sync.Mutex
+	begun   map[string]*childRun // by the session that the run knows it by
+	bound   func(ctx context.Context, detached bool) (context.Context, context.CancelFunc)
+	closing Closing // of those that are closed
+
+	running sync.WaitGroup
+	live    int // that run
+}
+
+func newChildren(op *opening) *children {
+	return &children{op: op, begun: map[string]*childRun{}, closing: Closing{Delivered: true}, bound: func(ctx context.Context, _ bool) (context.Context, context.CancelFunc) {
+		return context.WithCancel(ctx)
+	}}
+}
+
+// childRun is one of them that was begun by this process.
+type childRun struct {
+	done chan struct{} // closed when it has ended; what is below is final then
+	out  *effect.ChildOutcome
+	err  error
+}
+
+// run says that the run begins, with its context. What it returns is called at its end: what runs
+// beside the run, and is not detached, is interrupted then, as nobody waits for it any more.
+func (c *children) run(ctx context.Context) (ended func()) {
+	attached, ended := context.WithCancel(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bound = func(own context.Context, detached bool) (context.Context, context.CancelFunc) {
+		if detached {
+			return context.WithCancel(ctx)
+		}
+		own, cancel := context.WithCancel(own)
+		stop := context.AfterFunc(attached, cancel)
+		return own, func() { stop(); cancel() }
+	}
+	return ended
+}
+
+// close waits until all of them are closed, and returns what that has left to say.
+func (c *children) close() Closing {
+	c.running.Wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closing
+}
+
+// Begin implements [engine.Children].
+func (c *children) Begin(ctx context.Context, x *engine.Child) { c.begin(ctx, x) }
+
+// Wait implements [engine.Children].
+func (c *children) Wait(ctx context.Context, x *engine.Child) (*effect.ChildOutcome, error) {
+	r, mine := c.begin(ctx, x)
+	if !mine {
+		select {
+		case <-r.done:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	<-r.done // it ends with ctx
+	return r.out, r.err
+}
+
+// Find implements [engine.Children]. It takes moments, and its end is not that of the run: what is
+// recorded of it says what was there.
+func (c *children) Find(ctx context.Context, name string) echo.FoundCascade {
+	found, err := c.op.findCascade(context.WithoutCancel(ctx), name)
+	var lib json.RawMessage
+	if err == nil {
+		lib, err = library.Encode(found.Cascade)
+	}
+	secrets := c.op.run.secrets
+	if err != nil {
+		return echo.FoundCascade{Name: name, Problem: secrets.Text(problemOf(err))}
+	}
+	if lib != nil {
+		lib = secrets.JSON(lib)
+	}
+	return echo.FoundCascade{Name: name, File: found.File, Hash: found.Hash, Cascade: secrets.JSON(encoded(found.Cascade)), Library: lib}
+}
+
+// problemOf says to a model why a name stands for no cascade, and what to try.
+func problemOf(err error) string {
+	var lost *library.NameError
+	if errors.As(err, &lost) && lost.Hint != "" {
+		return lost.Message + "; " + lost.Hint
+	}
+	return err.Error()
+}
+
+// Read implements [engine.Children].
+func (c *children) Read(found *echo.FoundCascade) (*cascade.Reached, error) {
+	read, _, err := library.Read(found.Name, found.Cascade, found.Library, Known(c.op.options.Extensions.ToolNames()...))
+	if err != nil {
+		return nil, fmt.Errorf("read the cascade %s: %w", found.Name, err)
+	}
+	return &cascade.Reached{File: found.File, Hash: found.Hash, Cascade: read}, nil
+}
+
+// begin begins a child, unless that was done; mine says that it was not.
+func (c *children) begin(ctx context.Context, x *engine.Child) (r *childRun, mine bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r := c.begun[x.Session]; r != nil {
+		return r, false
+	}
+	r = &childRun{done: make(chan struct{})}
+	c.begun[x.Session] = r
+	c.live++
+	ctx, cancel := c.bound(ctx, x.Detach)
+	c.running.Go(func() {
+		defer cancel()
+		c.do(ctx, x, r)
+	})
+	return r, true
+}
+
+// do runs a child to its end, and closes it when its end is known.
+func (c *children) do(ctx context.Context, x *engine.Child, r *childRun) {
+	var run *Run
+	var out *effect.ChildOutcome
+	err := effect.Writer{Log: c.op.run.log}.Settle(ctx) // there is no child that its parent does not know of
+	if err == nil {
+		run, out, err = c.open(ctx, x)
+	}
+	if run != nil {
+		out, err = run.asChild(ctx)
+	}
+	r.out, r.err = out, err
+	close(r.done)
+	closing := Closing{Delivered: true}
+	if run != nil {
+		closing = run.Close()
+	}
+	if x.Detach && run != nil && out == nil {
+		closing.Interrupted = append(closing.Interrupted, x.Session)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.live--
+	c.closing.add(closing)
+}
+
+// Unfinished reports whether anything runs that the run has begun.
+func (r *Run) Unfinished() bool {
+	r.children.mu.Lock()
+	defer r.children.mu.Unlock()
+	return r.children.live > 0
+}
+
+// asChild runs the run of a child. Its end is durable before its parent learns of it.
+func (r *Run) asChild(ctx context.Context) (out *effect.ChildOutcome, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			out, err = nil, &effect.RecordError{Err: fmt.Errorf("session %s: a fault of windlass: %v\n%s", r.ID(), p, debug.Stack())}
+		}
+	}()
+	res, err := r.Do(ctx)
+	switch {
+	case effect.IsRecordError(err), failure.Is(err, failure.StorageFailed), failure.Is(err, failure.Diverged):
+		return nil, fmt.Errorf("session %s: %w", r.ID(), err)
+	case res.Status == echo.StatusInterrupted:
+		return nil, interrupted(ctx, err)
+	case r.stoppedAbove(err):
+		var over *budget.Error
+		errors.As(err, &over)
+		stopped := *over
+		stopped.Above = true
+		return nil, &stopped
+	}
+	if err := r.log.Wait(context.WithoutCancel(ctx)); err != nil {
+		return nil, &effect.RecordError{Err: fmt.Errorf("session %s: %w", r.ID(), err)}
+	}
+	message := ""
+	if err != nil {
+		message = r.secrets.Text(err.Error())
+	}
+	return outcomeOf(r.ID(), res, message), nil
+}
+
+// interrupted returns the end of ctx, or why else somebody ended a run.
+func interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return errors.Join(context.Canceled, err)
+}
+
+// outcomeOf returns what a run came to for the run that has begun it. message says why it did not
+// complete.
+func outcomeOf(id string, res *engine.Result, message string) *effect.ChildOutcome {
+	out := &effect.ChildOutcome{Totals: res.Plus(res.Children)}
+	out.Session, out.Status, out.Reason, out.State = id, res.Status, res.Reason, res.State
+	if res.Status == echo.StatusCompleted {
+		out.Output = res.Output
+	} else {
+		out.Error = &echo.Failure{Kind: string(res.Reason), Message: message}
+	}
+	return out
+}
+
+// stoppedAbove reports whether a limit of a run above stopped the run of a child.
+func (r *Run) stoppedAbove(err error) bool {
+	var over *budget.Error
+	if !errors.As(err, &over) {
+		return false
+	}
+	given := r.children.of.Budget
+	own := r.cascade.Budget
+	return over.Above || over.Limit == budget.LimitSeconds && given != nil && given.MaxSeconds > 0 && (own == nil || own.MaxSeconds != over.Max)
+}
+
+// limitsOfChild returns what a child may take: the least of what its cascade says and of what its
+// parent gives it. The time that it ran in earlier lives is not taken from that once more.
+func (r *Run) limitsOfChild(own cascade.Budget) *cascade.Budget {
+	given := r.children.of.Budget
+	if given == nil {
+		return nil
+	}
+	if r.cascade.Budget != nil {
+		own.MaxSeconds = r.cascade.Budget.MaxSeconds
+	} else {
+		own.MaxSeconds = 0
+	}
+	most := *given
+	if most.MaxSeconds > 0 {
+		most.MaxSeconds += r.Sums().Ran.Seconds()
+	}
+	own.MaxUSD, own.MaxTokens, own.MaxSeconds = least(own.MaxUSD, most.MaxUSD), least(own.MaxTokens, most.MaxTokens), least(own.MaxSeconds, most.MaxSeconds)
+	return &own
+}
+
+// least returns the lower limit, where 0 is none.
+func least[N int64 | float64](a, b N) N {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}

@@ -1,0 +1,202 @@
+package app
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/failure"
+)
+
+// treeFiles are a cascade with children in two generations, begun in several ways.
+var treeFiles = map[string]string{
+	"top.json": `{"cascade_id": "top", "phases": [
+		{"name": "plan", "instructions": "plan with {{ subs.facts }}", "sub_cascades": [{"ref": "mid.json", "name": "facts", "input_map": {"topic": "input.topic"}, "context_in": true, "context_out": true}],
+		 "async_cascades": [{"ref": "leaf.json", "name": "note", "input_map": {"topic": "{{ input.topic }} note"}}]},
+		{"name": "each", "instructions": "item {{ item }} with {{ subs.leaf }}", "for_each": {"items": ["a", "b"]}, "sub_cascades": [{"ref": "leaf.json", "input_map": {"topic": "{{ item }}"}}]},
+		{"name": "last", "instructions": "last of {{ state.color }}"}]}`,
+	"mid.json": `{"cascade_id": "mid", "inputs_schema": {"topic": "about"}, "phases": [
+		{"name": "colour", "tool": "set_state", "inputs": {"key": "color", "value": "blue"}},
+		{"name": "sum", "instructions": "mid {{ input.topic }} {{ subs.leaf }}", "sub_cascades": [{"ref": "leaf.json", "input_map": {"topic": "{{ input.topic }} deep"}}]}]}`,
+	"leaf.json": `{"cascade_id": "leaf", "inputs_schema": {"topic": "about"}, "phases": [
+		{"name": "one", "instructions": "leaf {{ input.topic }}"}, {"name": "two", "instructions": "{{ outputs.one }} twice"}]}`,
+}
+
+func treeJob(t *testing.T, files map[string]string, name string) Job {
+	t.Helper()
+	dir := t.TempDir()
+	for file, text := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
+	}
+	c, found, err := LoadFile(t.Context(), filepath.Join(dir, name), Known())
+	require.NoError(t, err, found)
+	return Job{Cascade: c, File: filepath.Join(dir, name), Input: map[string]any{"topic": "sea"}}
+}
+
+func startTree(t *testing.T, a *App, m effect.Model, job Job) *Run {
+	t.Helper()
+	r, err := a.Start(t.Context(), job, RunOptions{SessionID: "top", NoClickHouse: true, Models: Models{Default: "m1"}, Extensions: Extensions{Model: m}}, Watch{})
+	require.NoError(t, err)
+	return r
+}
+
+// verifyTree demands that a session and all below it hold, and returns how many children there are.
+func verifyTree(t *testing.T, a *App, id string) (children int) {
+	t.Helper()
+	v, err := VerifyTree(t.Context(), a, a.recording(t, id), Extensions{})
+	require.NoError(t, err)
+	require.True(t, v.Holds, v.Difference)
+	var count func([]*ChildVerification)
+	count = func(list []*ChildVerification) {
+		for _, c := range list {
+			require.True(t, !c.Missing || v.Status != "completed", "%s at %s", c.Name, c.Key) // a run that was stopped may have begun none yet
+			children++
+			if c.Verification != nil {
+				count(c.Children)
+			}
+		}
+	}
+	count(v.Children)
+	return children
+}
+
+// A tree of cascades runs, and each session of it is verified with its parent.
+func TestTree(t *testing.T) {
+	t.Parallel()
+	a, m := newApp(t), &speaker{}
+	job := treeJob(t, treeFiles, "top.json")
+	r := startTree(t, a, m, job)
+	res, err := r.Do(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, r.Close().Err)
+	require.Equal(t, 5, verifyTree(t, a, "top"))
+	require.Len(t, m.asked, res.Calls+res.Children.Calls)
+	require.Equal(t, 4, res.Calls)
+	require.Equal(t, 9, res.Children.Calls)
+	require.Equal(t, "said last of blue", res.Output)
+}
+
+// A process can die when a child has begun for its parent, and has not written a whole line itself.
+func TestVerifyChildWithoutHeader(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	r := startTree(t, a, &speaker{}, treeJob(t, treeFiles, "top.json"))
+	_, err := r.Do(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, r.Close().Err)
+	rec := a.recording(t, "top")
+	at := slices.IndexFunc(rec.Entries, func(e *echo.Entry) bool { return e.Key.String() == "plan/async/note" })
+	start, err := echo.Read[echo.ChildStart](rec.Entries[at])
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(a.SessionDir(start.Session), journal.File), []byte(`{"windlass_journal"`), 0o600))
+
+	v, err := VerifyTree(t.Context(), a, a.recording(t, "top"), Extensions{})
+	require.NoError(t, err)
+	require.Contains(t, v.Difference, "its process died before the session had begun", "its parent says how it ended")
+	rec.Entries = rec.Entries[:at+1]
+	v, err = VerifyTree(t.Context(), a, rec, Extensions{})
+	require.NoError(t, err)
+	require.True(t, v.Holds, v.Difference)
+	require.True(t, v.Children[len(v.Children)-1].Missing)
+}
+
+// However a tree is stopped, it goes on where it was: nothing is asked twice but what was not answered,
+// and the output is that of a run that nothing has stopped.
+func TestTreeIsStopped(t *testing.T) {
+	t.Parallel()
+	undisturbed := &speaker{}
+	{
+		a := newApp(t)
+		r := startTree(t, a, undisturbed, treeJob(t, treeFiles, "top.json"))
+		_, err := r.Do(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, r.Close().Err)
+	}
+	away := &effect.ModelError{Kind: echo.ModelErrNetwork, Model: "m1", Message: "away", Unpaid: true}
+	for how, stop := range map[string]func(cancel func()) error{
+		"interrupted": func(cancel func()) error { cancel(); return context.Canceled },
+		"failed":      func(func()) error { return away },
+	} {
+		for _, text := range undisturbed.asked {
+			t.Run(how+" at "+text, func(t *testing.T) {
+				t.Parallel()
+				a, m := newApp(t), &speaker{}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				m.says(text, func(context.Context) error { return stop(cancel) })
+				r := startTree(t, a, m, treeJob(t, treeFiles, "top.json"))
+				_, err := r.Do(ctx)
+				require.NoError(t, r.Close().Err)
+				beside := err == nil // what runs beside the run may fail without it
+				require.Equal(t, beside && how == "failed", err == nil, "%v", err)
+				verifyTree(t, a, "top")
+				if beside {
+					return
+				}
+				a = again(t, a)
+				r = resumeParent(t, a, m, "top")
+				res, err := r.Do(t.Context())
+				require.NoError(t, err)
+				require.NoError(t, r.Close().Err)
+				require.Equal(t, "said last of blue", res.Output)
+				want, got := slices.Clone(undisturbed.asked), slices.Clone(m.asked)
+				want = append(want, text) // it was asked, and not answered
+				slices.Sort(want)
+				slices.Sort(got)
+				require.Equal(t, want, got)
+				require.Equal(t, 5, verifyTree(t, a, "top"))
+				require.Equal(t, 9, res.Children.Calls)
+			})
+		}
+	}
+}
+
+// A fork of a tree has children of its own where those of the original had not ended for it.
+func TestForkOfATree(t *testing.T) {
+	t.Parallel()
+	a, m := newApp(t), &speaker{}
+	r := startTree(t, a, m, treeJob(t, treeFiles, "top.json"))
+	_, err := r.Do(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, r.Close().Err)
+	entries := a.recording(t, "top").Entries
+	for seq := range entries[:len(entries)-1] {
+		m.asked = nil
+		fork, err := a.Fork(t.Context(), "top", uint64(seq+1), ForkOptions{ResumeOptions: ResumeOptions{Extensions: Extensions{Model: m}}}, Watch{})
+		require.NoError(t, err)
+		res, err := fork.Do(t.Context())
+		require.NoError(t, err, "entry %d, %s", seq+1, entries[seq].Key)
+		require.NoError(t, fork.Close().Err)
+		require.Equal(t, "said last of blue", res.Output)
+		verifyTree(t, a, fork.ID())
+		for _, b := range begunBy(a.recording(t, fork.ID()).Entries) {
+			require.NotNil(t, b.end)
+		}
+	}
+}
+
+// A run that failed of a child that cannot go on cannot either.
+func TestChildFailsForGood(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"top.json":  `{"cascade_id": "top", "phases": [{"name": "plan", "instructions": "plan", "sub_cascades": [{"ref": "leaf.json"}]}]}`,
+		"leaf.json": `{"cascade_id": "leaf", "phases": [{"name": "one", "instructions": "leaf", "rules": {"loop_until": "min_words:99", "max_attempts": 1}}]}`,
+	}
+	a, m := newApp(t), &speaker{}
+	r := startTree(t, a, m, treeJob(t, files, "top.json"))
+	_, err := r.Do(t.Context())
+	require.ErrorContains(t, err, "no answer passed loop_until min_words:99")
+	require.NoError(t, r.Close().Err)
+	require.Equal(t, 1, verifyTree(t, a, "top"))
+	require.Equal(t, echo.StatusFailed, record.EndOf(a.recording(t, "top").Entries).Status)
+	_, err = a.Resume(t.Context(), "top", ResumeOptions{Extensions: Extensions{Model: m}}, Watch{})
+	require.True(t, failure.Is(err, failure.NotResumable), "%v", err)
+}

@@ -1,0 +1,80 @@
+package snapshot
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// What ran in parallel is observed the same, whoever was first; elements and children are a part of it.
+func TestObserveOfATree(t *testing.T) {
+	t.Parallel()
+	tool := func(key, name string) *echo.Entry {
+		e := &echo.Entry{NodeType: echo.NodeToolCall, Key: echo.MustKey(key), Tool: &echo.ToolUse{Name: name, Arguments: `{}`}}
+		e.Message = echo.NewToolResult(echo.ToolCall{Name: name}, echo.Text("ok"), false)
+		return e
+	}
+	of := func(key string, p echo.Payload) *echo.Entry { return echo.NewEntry(echo.MustKey(key), p) }
+	mark := func(key string) *echo.Entry {
+		return &echo.Entry{NodeType: echo.NodeBranchStart, Key: echo.MustKey(key)}
+	}
+	well := echo.PhaseEnd{Status: echo.StatusCompleted, Reason: echo.StopAnswered, Attempts: 1, Turns: 1}
+	first := []*echo.Entry{
+		of("run/start", echo.RunStart{}), mark("plan/node1/start"), mark("each/node2/start"),
+	}
+	plan := []*echo.Entry{
+		of("plan/node1/begin", echo.PhaseStart{Visit: 1}),
+		of("plan/node1/child/facts", echo.ChildStart{Session: "c1", Name: "facts", How: echo.ChildSub, Cascade: "facts", Input: map[string]any{"topic": "x"}}),
+		of("plan/node1/child/facts", echo.ChildEnd{Session: "c1", Status: echo.StatusFailed, Reason: echo.StopError}),
+		tool("plan/node1/ward1/validate/fair/tool", "fair"), tool("plan/node1/attempt1/turn1/tool1", "look"),
+		of("plan/node1/ward1/verdict/fair", echo.Verdict{Validator: "fair", Valid: true, Ward: "pre", Mode: "blocking"}), of("plan/node1/finish", well),
+	}
+	each := []*echo.Entry{of("each/node2/begin", echo.PhaseStart{Visit: 1}), mark("each/node2/item1/start"), mark("each/node2/item2/start"), mark("each/node2/item3/start")}
+	one := []*echo.Entry{tool("each/node2/item1/attempt1/turn1/tool1", "a"), of("each/node2/item1/finish", well)}
+	two := []*echo.Entry{
+		tool("each/node2/item2/attempt1/turn1/tool1", "b"), of("each/node2/item2/attempt1/verdict/json", echo.Verdict{Validator: "json", Reason: "no"}),
+		of("each/node2/item2/finish", echo.PhaseEnd{Status: echo.StatusFailed, Reason: echo.StopExhausted, Attempts: 1, Turns: 1}),
+	}
+	last := []*echo.Entry{of("each/node2/item3/stopped", echo.Stopped{Item: 2}), of("each/node2/finish", echo.PhaseEnd{Status: echo.StatusFailed, Reason: echo.StopError})}
+	observe := func(parts ...[]*echo.Entry) Observed {
+		entries := slices.Concat(parts...)
+		for i, e := range entries {
+			e.Seq = uint64(i + 1)
+			e.SetKeyFields()
+		}
+		return Observe(entries)
+	}
+	want := observe(first, plan, each, one, two, last)
+	require.Equal(t, want, observe(first, each, two, one, last, plan))
+	require.Equal(t, []string{
+		"plan/node1: completed (answered), attempts 1", "  before the first attempt: ward pre (blocking) fair accepts",
+		"each/node2: failed (error)", "  item 1: completed (answered), attempts 1", "  item 2: failed (attempts_exhausted), attempts 1",
+		"    attempt 1: json refuses: no", "  item 3: did not begin, as item 2 had failed", "run: did not end",
+	}, want.Phases)
+	var tools []string
+	for _, c := range want.Tools {
+		tools = append(tools, c.At.String()+" "+c.Tool+" "+c.Failed)
+	}
+	require.Equal(t, []string{
+		"plan/node1/child/facts sub cascade facts failed", "plan/node1/attempt1/turn1/tool1 look ", "plan/node1/ward1/validate/fair/tool fair ",
+		"each/node2/item1/attempt1/turn1/tool1 a ", "each/node2/item2/attempt1/turn1/tool1 b ",
+	}, tools)
+}
+
+// The end of a child is an answer; what a model was told of one follows from it.
+func TestAnswersOfChildren(t *testing.T) {
+	t.Parallel()
+	end := echo.NewEntry(echo.MustKey("draft/attempt1/turn1/tool1"), echo.ChildEnd{Session: "c1", Status: echo.StatusCompleted, Reason: echo.StopAnswered, Output: "done", Calls: 2})
+	end.Usage = &echo.Usage{In: 7}
+	told := &echo.Entry{NodeType: echo.NodeToolCall, Key: end.Key, Tool: &echo.ToolUse{Name: "facts"}}
+	start := echo.NewEntry(end.Key, echo.ChildStart{Session: "c1", How: echo.ChildTool})
+	answers := answersOf([]*echo.Entry{start, end, told})
+	require.Len(t, answers, 1)
+	again := answers[0].entry()
+	require.Equal(t, end.Data, again.Data)
+	require.Equal(t, end.Usage, again.Usage)
+	require.Equal(t, echo.NodeChildEnd, again.NodeType)
+}
