@@ -116,7 +116,7 @@ func TestCompletionInBash(t *testing.T) {
 _get_comp_words_by_ref() { cur=""; prev="--format"; words=("${COMP_WORDS[@]}"); cword=3; }
 __start_windlass; printf '%s\n' "${COMPREPLY[@]}"`
 	out := run(t, dir, []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "HOME=" + dir}, bash, "--norc", "-c", script)
-	if strings.Join(strings.Fields(out), " ") != "mermaid svg" {
+	if strings.Join(strings.Fields(out), " ") != "mermaid svg text" {
 		t.Errorf("bash completes %q", out)
 	}
 }
