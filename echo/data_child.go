@@ -13,6 +13,8 @@ type ChildStart struct {
 	Input   map[string]any `json:"input"`           // whose values came from JSON
 	State   map[string]any `json:"state,omitempty"` // the shared state that it begins with
 	Detach  bool           `json:"detach,omitempty"`
+
+	Candidate *Candidate `json:"candidate,omitempty"` // of a child that is one of several tries
 }
 
 // FoundCascade is a cascade that was named while a run went on, as it was read then.
@@ -37,6 +39,7 @@ const (
 	ChildTool      ChildKind = "tool"      // a cascade in a tackle: the model waits for it
 	ChildSpawn     ChildKind = "spawn"     // spawn_cascade: as async, asked for by a model
 	ChildValidator ChildKind = "validator" // its output is a verdict
+	ChildSounding  ChildKind = "sounding"  // one of several tries of a whole cascade
 )
 
 // ChildEnd is how a child ended, or that a detached one was left to itself. The entry has the totals

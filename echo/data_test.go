@@ -31,7 +31,7 @@ func ptr[T any](v T) *T { return &v }
 const big = json.Number("12345678901234567890.125")
 
 func goldens() []golden {
-	return slices.Concat(goldenRuns(), goldenPhases(), goldenContexts(), goldenValues(), []golden{goldenHandoff()})
+	return slices.Concat(goldenRuns(), goldenPhases(), goldenContexts(), goldenValues(), goldenSoundings(), []golden{goldenHandoff()})
 }
 
 var settings = &PhaseContext{
@@ -41,6 +41,29 @@ var settings = &PhaseContext{
 
 const settingsJSON = `{"dialect":"prompted","policy":{"enabled":true},"limit":1,"window":2,"reserve":3,"strategy":"fail","fixed":4,"exact":true,` +
 	`"price":{"input":0.5,"cached":0.05,"as":"m"}}`
+
+func goldenSoundings() []golden {
+	return []golden{
+		goldenOf("a/reforge1/sounding2/candidate", Candidate{Index: 1, Factor: 5, Model: "m", Mutation: &Mutation{Mode: "rewrite", Entry: "e", Text: "t"}, Species: "s"},
+			`{"index":1,"factor":5,"model":"m","mutation":{"mode":"rewrite","entry":"e","text":"t"},"species":"s"}`),
+		goldenOf("a/sounding2/winners", WinningRewrites{Texts: []string{"t"}}, `{"texts":["t"]}`),
+		goldenOf("run/sounding2/room", Room{Covers: true, NeededUSD: 0.5, LeftUSD: 1.5}, `{"covers":true,"needed_usd":0.5,"left_usd":1.5}`),
+		goldenOf("a/ballot2", Ballot{
+			Step: 1, Pair: 1, Reverse: true, Judge: "j", Order: []int{2, 0}, Labels: []string{"K", "R"}, Said: "K", Winner: ptr(2), Score: ptr(7.5), Why: "w", Problem: "p",
+			Vote: ptr(2), EValues: []float64{1.5, 0.5}, CostUSD: ptr(0.25),
+		}, `{"step":1,"pair":1,"reverse":true,"judge":"j","order":[2,0],"labels":["K","R"],"said":"K","winner":2,"score":7.5,"why":"w","problem":"p","vote":2,`+
+			`"e_values":[1.5,0.5],"cost_usd":0.25}`),
+		goldenOf("run/choice", Choice{
+			Step: 1, Winner: 2, How: ChoiceVotes, Tie: true, Confidence: 0.9, EValue: 12, Pairs: 3, Flipped: 1, CostUSD: ptr(0.5),
+			Standings: []Standing{{
+				Number: 2, State: CandidateWon, Why: "w", SameAs: 1, Copies: 2, Votes: 3, EValue: 24, Quality: ptr(0.5), Value: ptr(0.25), CostUSD: ptr(0.125), Tokens: 9, Hash: "h",
+			}},
+			Prefix: &Prefix{Shared: 1, Waited: 2, Cached: 3, SavedUSD: ptr(0.5)},
+		}, `{"step":1,"winner":2,"how":"votes","tie":true,"confidence":0.9,"e_value":12,"pairs":3,"flipped":1,"cost_usd":0.5,"standings":[{"number":2,"state":"won","why":"w",`+
+			`"same_as":1,"copies":2,"votes":3,"e_value":24,"quality":0.5,"value":0.25,"cost_usd":0.125,"tokens":9,"hash":"h"}],`+
+			`"prefix":{"shared":1,"waited":2,"cached":3,"saved_usd":0.5}}`),
+	}
+}
 
 func goldenRuns() []golden {
 	return []golden{
@@ -69,9 +92,10 @@ func goldenPhases() []golden {
 			`{"reason":"no","valid":true,"validator":"fair","ward":"post","mode":"retry","cost_usd":0.5}`),
 		goldenOf("a/child/x", ChildStart{
 			Session: "s", Name: "x", How: ChildSub, Cascade: "c", Hash: "0123456789abcdef", File: "x.json", Input: map[string]any{"n": big},
-			State: map[string]any{"k": big}, Detach: true,
+			State: map[string]any{"k": big}, Detach: true, Candidate: &Candidate{Index: 1, Factor: 2, Model: "m", Mutation: &Mutation{Mode: "augment", Entry: "e", Text: "t"}, Species: "s"},
 		}, `{"session":"s","name":"x","how":"sub","cascade":"c","hash":"0123456789abcdef","file":"x.json","input":{"n":12345678901234567890.125},`+
-			`"state":{"k":12345678901234567890.125},"detach":true}`),
+			`"state":{"k":12345678901234567890.125},"detach":true,`+
+			`"candidate":{"index":1,"factor":2,"model":"m","mutation":{"mode":"augment","entry":"e","text":"t"},"species":"s"}}`),
 		goldenOf("a/child/x", ChildEnd{Session: "s", Status: StatusFailed, Reason: StopError, Output: big, State: map[string]any{"k": big}, Calls: 2, Unknown: 1, Known: 0.5},
 			`{"session":"s","status":"failed","reason":"error","output":12345678901234567890.125,"state":{"k":12345678901234567890.125},"model_calls":2,"unknown_costs":1,"known_usd":0.5}`),
 		goldenOf("a/attempt1/turn1/state/k", State{Key: "k", Value: map[string]any{"n": big}}, `{"key":"k","value":{"n":12345678901234567890.125}}`),
@@ -218,11 +242,11 @@ func TestEveryKindOfEntryHasAPayload(t *testing.T) {
 	for _, n := range []NodeType{
 		NodeRunStart, NodeRunEnd, NodePhaseStart, NodePhaseEnd, NodeMessage, NodeSelection, NodeModelCall, NodeToolCall, NodeToolStart, NodeVerdict,
 		NodeRoute, NodeState, NodeCallout, NodeValue, NodeBranchStart, NodeBranchEnd, NodeResume, NodeHandoff, NodeWarning, NodeGuard, NodeInter, NodeMenu,
-		NodeChildStart, NodeChildEnd,
+		NodeChildStart, NodeChildEnd, NodeCandidate, NodeBallot, NodeChoice,
 	} {
 		require.True(t, nodes[n], "%s has no payload", n)
 	}
-	require.Len(t, nodes, 24)
+	require.Len(t, nodes, 27)
 }
 
 func TestAnEntryIsReadAsItsKindOnly(t *testing.T) {

@@ -35,6 +35,9 @@ const (
 	NodeMenu        NodeType = "context_menu"      // Menu
 	NodeChildStart  NodeType = "child_start"       // ChildStart; another cascade begins, as a session of its own
 	NodeChildEnd    NodeType = "child_end"         // ChildEnd; effect; cost and usage are the child's totals
+	NodeCandidate   NodeType = "candidate"         // Candidate; one of several tries begins
+	NodeBallot      NodeType = "ballot"            // Ballot; what a judge said of candidates
+	NodeChoice      NodeType = "choice"            // Choice; which candidate is kept, and why
 )
 
 // Usage counts tokens of one model call, as the provider reported them.

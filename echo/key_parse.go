@@ -46,12 +46,13 @@ func (p *Path) readHead(part string) error {
 // add appends a step where it belongs.
 func (p *Path) add(s Step) error {
 	below := p.Scope == "" && p.Turn == 0 && len(p.Effect) == 0
+	ofRun := p.Scope == ScopeRun && len(p.Effect) == 0 && (s.Kind == StepSounding || s.Kind == StepReforge) // of the whole cascade
 	switch {
 	case s.Kind == wordTurn && below && p.Attempt > 0 && s.Number > 0:
 		p.Turn = s.Number
 	case s.Kind == wordAttempt && below && p.Attempt == 0 && s.Number > 0:
 		p.Attempt = s.Number
-	case s.Kind.isBranch() && below && p.Attempt == 0:
+	case s.Kind.isBranch() && (below || ofRun) && p.Attempt == 0:
 		if s.Number == 0 && !s.Kind.isNamed() {
 			return fmt.Errorf("%s has no number", s.Kind)
 		}

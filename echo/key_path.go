@@ -7,7 +7,7 @@ type Path struct {
 	Scope    Scope
 	Phase    string
 	Visit    int    // from 1: how often the phase has begun
-	Branches []Step // below the visit, the outermost first
+	Branches []Step // below the visit, or the run, the outermost first
 	Attempt  int    // from 1; 0: before the first
 	Turn     int    // from 1; 0: before the first of the attempt
 	Effect   []Step // what was done there, and for what: validate:fair, model2
@@ -82,6 +82,14 @@ const (
 	StepStopped    StepKind = "stopped"   // an element of a list did not begin, as another had failed
 	StepList       StepKind = "list"      // the elements of a list
 	StepCollected  StepKind = "collected" // the message with the outputs of all elements
+	StepCandidate  StepKind = "candidate" // which of several tries a branch is
+	StepRewrite    StepKind = "rewrite"   // of the instructions of a candidate
+	StepWinners    StepKind = "winners"   // earlier rewrites that have won
+	StepRoom       StepKind = "room"      // what the budget has left for another candidate
+	StepBallot     StepKind = "ballot"    // numbered: a judge compares candidates, a branch
+	StepScore      StepKind = "score"     // numbered: a judge looks at one candidate, a branch
+	StepAggregate  StepKind = "aggregate" // one answer is written from all
+	StepChoice     StepKind = "choice"    // which candidate is kept
 
 	// Messages that the engine adds to a history.
 	StepSystem  StepKind = "system"
@@ -105,6 +113,11 @@ func (k StepKind) isNamed() bool {
 // isBranch reports whether the kind is that of a branch below a visit.
 func (k StepKind) isBranch() bool {
 	return k == StepSounding || k == StepReforge || k == StepItem || k == StepNode
+}
+
+// branchesOff reports whether what is done under a numbered step of the kind is a branch of its own.
+func (k StepKind) branchesOff() bool {
+	return k == StepTool || k == StepWard || k == StepBallot || k == StepScore
 }
 
 // The words for attempt and turn.
@@ -190,7 +203,7 @@ func (p *Path) InTurn() Step {
 }
 
 // Branch returns the branch of k: entries are ordered in a branch, not among branches. The trunk is
-// the zero Key, above those of visits and of each numbered tool call or ward.
+// the zero Key, above those of visits and of each numbered tool call, ward, ballot or score.
 func (k Key) Branch() Key {
 	p := k.Path()
 	return p.Branch()
@@ -199,7 +212,7 @@ func (k Key) Branch() Key {
 // Branch is [Key.Branch] of the path's key.
 func (p *Path) Branch() Key {
 	b := *p
-	if e := p.Effect; len(e) > 0 && (e[0].Kind == StepTool || e[0].Kind == StepWard) && e[0].Number > 0 {
+	if e := p.Effect; len(e) > 0 && e[0].Number > 0 && e[0].Kind.branchesOff() {
 		b.Effect = e[:1]
 		return b.Key()
 	}

@@ -28,6 +28,10 @@ func TestKeysPrintAndParse(t *testing.T) {
 		},
 		{turn.Named(StepState, ""), "draft~2/attempt1/turn3/state/%", Path{Phase: "draft", Visit: 2, Attempt: 1, Turn: 3, Effect: []Step{{Kind: StepState}}}},
 		{
+			RunKey().Numbered(StepReforge, 1).Numbered(StepSounding, 2).Step(StepCandidate), "run/reforge1/sounding2/candidate",
+			Path{Scope: ScopeRun, Branches: []Step{{Kind: StepReforge, Number: 1}, {Kind: StepSounding, Number: 2}}, Effect: []Step{{Kind: StepCandidate}}},
+		},
+		{
 			PhaseKey("draft", 1).Numbered(StepItem, 17).Numbered(StepSounding, 2).Numbered(StepNode, 3).Attempt(4), "draft/item17/sounding2/node3/attempt4",
 			Path{Phase: "draft", Visit: 1, Branches: []Step{{Kind: StepItem, Number: 17}, {Kind: StepSounding, Number: 2}, {Kind: StepNode, Number: 3}}, Attempt: 4},
 		},
@@ -194,6 +198,13 @@ func TestBranchesOfKeys(t *testing.T) {
 	require.Equal(t, Key{}, visit.Step(StepTool).Branch(), "the tool of a phase without a model")
 	require.Equal(t, Key{}, visit.Attempt(1).Turn(1).Numbered(StepTool, 1).ParentBranch())
 	require.Equal(t, Key{}, RunKey().Step(StepStart).Branch())
+	require.Equal(t, item.Numbered(StepBallot, 2), item.Numbered(StepBallot, 2).Step(StepModel).Branch())
+	require.Equal(t, item, item.Numbered(StepBallot, 2).ParentBranch())
+	step := RunKey().Numbered(StepReforge, 1)
+	require.Equal(t, step, step.Step(StepChoice).Branch())
+	require.Equal(t, step.Numbered(StepSounding, 2), step.Numbered(StepSounding, 2).Step(StepCandidate).Branch())
+	require.Equal(t, step, step.Numbered(StepSounding, 2).Step(StepStart).Branch())
+	require.Equal(t, Key{}, step.ParentBranch())
 	require.Equal(t, item, try.Step(StepStart).Branch(), "a branch begins and ends in the one it grows from")
 	require.Equal(t, Key{}, item.Step(StepEnd).Branch())
 	require.Equal(t, try, try.Attempt(1).Step(StepEnd).Branch())

@@ -28,6 +28,7 @@ var mirrors = map[string]string{
 	"cascade.Phase":                 "mirrors a file: a phase of a cascade",
 	"cascade.Cascade":               "mirrors a file: a cascade",
 	"echo/journal.Header":           "mirrors a file: the first line of a journal",
+	"cascade/soundings.Soundings":   "mirrors a file: soundings of a phase or a cascade",
 	"cascade/settings.IntraContext": "mirrors a file: intra_context of a cascade",
 	"cascade/settings.Intra":        "mirrors a file: intra_context of a cascade, with its defaults",
 	"contextcards.Card":             "mirrors a row: context_cards",

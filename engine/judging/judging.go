@@ -1,0 +1,49 @@
+// Package judging has models choose among the answers of candidates, and write one answer from all of
+// them. Ballots and the choice are recorded.
+package judging
+
+import (
+	"context"
+
+	"github.com/windlass-run/windlass/cascade/soundings"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/core"
+)
+
+// Entrant is a candidate as the choice sees it.
+type Entrant struct {
+	Number   int    // of its branch, from 1; 0: the best answer of the steps before
+	Text     string // its answer; that of a failed one is empty
+	Hash     echo.Hash
+	Failed   string // why it failed; "": it did not
+	Rejected string // why a free check rejected it; "": none did
+	CostUSD  *float64
+	Tokens   int64 // in and out
+	Model    string
+	Mutation *echo.Mutation
+}
+
+// Question is what is to be chosen.
+type Question struct {
+	Key      echo.Key // of the visit, the step of refinement, or the run
+	Step     int      // of refinement, from 1; 0: the first choice
+	Task     string   // what the candidates were asked, as the file has it: rendered, without mutations
+	Seed     string   // of the orders: the same in every replay
+	Settings *soundings.Soundings
+	Entrants []Entrant
+}
+
+// Bench is what the judging needs of the run. The engine implements it.
+type Bench interface {
+	// Model is the model of the run, for judges without one of their own.
+	Model() string
+	// Place is the place of the visit, or that of the run.
+	Place() *core.Place
+	// Instructions renders a template of the file with more variables.
+	Instructions(field, source string, more map[string]any) (string, error)
+	// Calls returns what makes the calls of the trunk.
+	Calls() *core.Calls
+	// Each does one thing in a branch for each key, at the same time, and counts what that took. The
+	// place of calls is that of the branch.
+	Each(ctx context.Context, keys []echo.Key, do func(ctx context.Context, i int, calls *core.Calls) error) error
+}
