@@ -3,13 +3,26 @@
 package attack
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/windlass-run/windlass/e2e/lab"
 )
+
+// rulesOf is what the header of a journal says of its rules.
+var rulesOf = regexp.MustCompile(`"rules":\d+`)
+
+// rules makes a journal one of other rules.
+func rules(n int) func(string) string {
+	return func(s string) string {
+		at := rulesOf.FindStringIndex(s)
+		return s[:at[0]] + fmt.Sprintf(`"rules":%d`, n) + s[at[1]:]
+	}
+}
 
 // record is about journals and the folders of sessions that somebody else has made or changed: nothing in them is run,
 // followed out of the home, or taken for what happened.
@@ -121,8 +134,8 @@ var forgeries = map[string]func(string) string{
 	"a negative number":      replace(`"seq":3`, `"seq":-3`),
 	"another format":         replace(`"windlass_journal":3`, `"windlass_journal":99`),
 	"an old format":          replace(`"windlass_journal":3`, `"windlass_journal":2`),
-	"other rules":            replace(`"rules":3`, `"rules":99`),
-	"older rules":            replace(`"rules":3`, `"rules":1`),
+	"other rules":            rules(99),
+	"older rules":            rules(1),
 	"no header":              func(s string) string { return s[strings.IndexByte(s, '\n')+1:] },
 	"two headers":            func(s string) string { i := strings.IndexByte(s, '\n') + 1; return s[:i] + s },
 	"nothing":                func(string) string { return "" },
