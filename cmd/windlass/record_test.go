@@ -238,7 +238,7 @@ func addPlace(row map[string]any) {
 	path := key.Path()
 	row["visit"], row["branch"] = number(uint64(path.Visit)), key.Branch().String()
 	row["reforge"], row["item"], row["node"] = number(0), number(0), number(0) // sounding is a member of the event
-	for _, b := range path.Branches {                                        // the innermost of each kind counts
+	for _, b := range path.Branches {                                          // the innermost of each kind counts
 		row[string(b.Kind)] = number(uint64(b.Number))
 	}
 	row["ward"], row["child"] = number(0), ""
