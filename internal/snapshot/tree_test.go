@@ -68,7 +68,7 @@ func TestObserveOfATree(t *testing.T) {
 func TestChildrenOfAFork(t *testing.T) {
 	t.Parallel()
 	copied, begun := echo.MustKey("draft/async/note"), echo.MustKey("report/attempt1/turn1/tool1")
-	own := func(session string, key echo.Key) string { return echo.ChildSession(session, key) }
+	own := echo.ChildSession
 	entries := []*echo.Entry{
 		echo.NewEntry(copied, echo.ChildStart{Session: own("first", copied), How: echo.ChildAsync}),
 		echo.NewEntry(begun, echo.ChildStart{Session: own("fork", begun), How: echo.ChildSpawn}),
