@@ -197,7 +197,7 @@ func badValidators() []badCase {
 		},
 		{
 			name: "validator fails", files: sense(`{"name":"judge","instructions":"JUDGE."}`),
-			answers: []rule{fails("JUDGE", 400), says("", "a line")},
+			answers: []rule{fails("JUDGE", 400), says("", "a line")}, mended: []rule{says("JUDGE", `{"valid": true, "reason": "well"}`), says("", "a line")},
 		},
 		{name: "validator is missing", files: map[string]string{"main.json": strings.Replace(badCheck, "sense", "is_polit", 1)}},
 		{name: "validator takes something else", files: map[string]string{"main.json": badCheck, "sense.json": `{"cascade_id":"sense","inputs_schema":{"type":"object","required":["score"],"additionalProperties":false,"properties":{"score":{"type":"integer"}}},"phases":[{"name":"judge","instructions":"JUDGE."}]}`}},
