@@ -299,7 +299,7 @@ func (v *visit) given(field, source string) (any, error) {
 	}
 	value, err := v.templates.lookUp(source)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", field, err)
+		return nil, fmt.Errorf("%s is %q, which is no template: %w; for a text write {{ %q }}", field, source, err, source)
 	}
 	return value, nil
 }

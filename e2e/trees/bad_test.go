@@ -109,6 +109,27 @@ func badChildren() []badCase {
 			files: childOf(`{"cascade_id":"child","inputs_schema":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}},"phases":[{"name":"talk","instructions":"TALK {{ input.n }}."}]}`),
 		},
 		{
+			name: "child gets a word that is no path", input: `{"list":["a","b"]}`,
+			files: map[string]string{
+				"child.json": `{"cascade_id":"child","inputs_schema":{"tongue":"a language"},"phases":[{"name":"talk","instructions":"TALK {{ input.tongue }}."}]}`,
+				"main.json":  `{"cascade_id":"main","inputs_schema":{"list":"a list"},"phases":[{"name":"write","instructions":"WRITE.","sub_cascades":[{"ref":"child.json","input_map":{"tongue":"German"}}]}]}`,
+			},
+		},
+		{
+			name: "child gets a list as a text", input: `{"list":["a","b"]}`,
+			files: map[string]string{
+				"child.json": strings.Replace(ofList, `"main"`, `"child"`, 1),
+				"main.json":  `{"cascade_id":"main","inputs_schema":{"list":"a list"},"phases":[{"name":"write","instructions":"WRITE.","sub_cascades":[{"ref":"child.json","input_map":{"list":"{{ input.list }}"}}]}]}`,
+			},
+		},
+		{
+			name: "child gets a list that is written down",
+			files: map[string]string{
+				"child.json": strings.Replace(ofList, `"main"`, `"child"`, 1),
+				"main.json":  `{"cascade_id":"main","phases":[{"name":"write","instructions":"WRITE.","sub_cascades":[{"ref":"child.json","input_map":{"list":["a","b"]}}]}]}`,
+			},
+		},
+		{
 			name:    "child exceeds its own budget",
 			files:   childOf(`{"cascade_id":"child","budget":{"max_usd":0.0000001},"phases":[{"name":"talk","instructions":"TALK."}]}`),
 			answers: []rule{says("TALK", "talked")}, mended: []rule{says("TALK", "talked"), says("WRITE with (.*?)\\.", "$1")},

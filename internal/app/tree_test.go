@@ -251,3 +251,17 @@ func TestChildFailsOfAModel(t *testing.T) {
 		})
 	}
 }
+
+// Where only the run knows what state there is, it says how a text is written in place of a path.
+func TestTextInPlaceOfAPath(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	r := startTree(t, a, &speaker{}, treeJob(t, map[string]string{
+		"top.json": `{"cascade_id": "top", "phases": [{"name": "p", "tool": "set_state", "inputs": {"key": "{{ input.topic }}", "value": "1"}},
+			{"name": "q", "instructions": "q", "sub_cascades": [{"ref": "leaf.json", "input_map": {"topic": "German"}}]}]}`,
+		"leaf.json": `{"cascade_id": "leaf", "inputs_schema": {"topic": "about"}, "phases": [{"name": "one", "instructions": "leaf {{ input.topic }}"}]}`,
+	}, "top.json"))
+	_, err := r.Do(t.Context())
+	require.EqualError(t, err, `top/q: sub_cascades.leaf.input_map.topic is "German", which is no template: there is no "German" in state or input, and no variable of that name; for a text write {{ "German" }}`)
+	require.NoError(t, r.Close().Err)
+}
