@@ -233,7 +233,7 @@ func (k variableRules) checkLookup(t templateAt, l *Lookup, s *varScope) {
 	}
 	what := l.expression(lack.At + 1)
 	hint := k.memberHint(l, lack)
-	if !IsTemplate(t.text) && !t.sees.list {
+	if !IsTemplate(t.text) && !t.sees.list && !strings.HasPrefix(strings.TrimSpace(t.text), root+".") { // a word may be meant as one
 		hint += "; " + asText(t.text)
 	}
 	switch {
