@@ -16,8 +16,8 @@ func TestArgumentsOfACascade(t *testing.T) {
 	t.Parallel()
 	for inputs, want := range map[string]string{
 		`{"type": "object", "required": ["n"], "properties": {"n": {"type": "integer", "minimum": 1}}, "additionalProperties": false}`: `{"type": "object", "required": ["n"], "properties": {"n": {"type": "integer", "minimum": 1}}, "additionalProperties": false}`,
-		`{"required": ["n"], "properties": {"n": {"type": "integer"}}}`:                                                                 `{"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}`,
-		`{"topic": "what it is about", "list": ""}`:                                                                                     `{"type": "object", "properties": {"topic": {"description": "what it is about"}, "list": {"description": ""}}}`,
+		`{"required": ["n"], "properties": {"n": {"type": "integer"}}}`:                                                                `{"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}`,
+		`{"topic": "what it is about", "list": ""}`:                                                                                    `{"type": "object", "properties": {"topic": {"description": "what it is about"}, "list": {"description": ""}}}`,
 		`null`: `{"type": "object", "properties": {}}`,
 	} {
 		var c cascade.Cascade
