@@ -65,7 +65,7 @@ func showCosts(ctx context.Context, con *console, arc *archive.Archive, by click
 	}
 	return con.print(append([]clickhouse.CostRow{}, rows...), func() error { // an empty report is [], not null
 		if len(rows) == 0 {
-			unsent, err := arc.Unsent()
+			unsent, err := archive.UnsentOf(arc)
 			if err != nil {
 				return err
 			}

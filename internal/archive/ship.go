@@ -40,8 +40,8 @@ type Unsent struct {
 	Pending int // the next run delivers them
 }
 
-// Unsent counts what the database of the archive lacks.
-func (a *Archive) Unsent() (u Unsent, err error) {
+// UnsentOf counts what the database of an archive lacks.
+func UnsentOf(a *Archive) (u Unsent, err error) {
 	to, err := a.Address()
 	if err != nil {
 		return u, err
