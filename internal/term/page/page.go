@@ -189,7 +189,7 @@ func (s *Session) phases() *term.Table {
 		p := &s.PhaseReports[i]
 		t.Add(names[p.Visit], p.Status, term.Count(int64(p.Attempts)), term.Count(int64(p.Turns)), term.Count(int64(p.Calls)),
 			term.Count(int64(p.FailedCalls)), term.Count(int64(p.ToolCalls)), term.Count(p.TokensIn), term.Count(p.TokensCached), term.Count(p.TokensOut),
-			term.Cost(p.CostUSD, p.Calls+p.EmbeddingCalls, p.UnknownCostCalls), term.Millis(p.DurationMS))
+			term.Cost(p.CostUSD, p.Calls+p.EmbeddingCalls, p.UnknownCostCalls), term.Millis(p.TookMS))
 		s.addBranches(t, p)
 	}
 	return t.Key("phase").Drop("time", "failed", "tools", "cached", "turns", "attempts", "tokens out")

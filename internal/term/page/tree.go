@@ -36,7 +36,7 @@ func (s *Session) addBranches(t *term.Table, p *archive.PhaseReport) {
 		b := &list[i]
 		t.Add("  "+branchName(b), statusWord(b.Status), term.Count(int64(b.Attempts)), term.Count(int64(b.Turns)), term.Count(int64(b.Calls)),
 			term.Count(int64(b.FailedCalls)), term.Count(int64(b.ToolCalls)), term.Count(b.TokensIn), term.Count(b.TokensCached), term.Count(b.TokensOut),
-			term.Cost(b.CostUSD, b.Calls+b.EmbeddingCalls, b.UnknownCostCalls), term.Millis(b.DurationMS))
+			term.Cost(b.CostUSD, b.Calls+b.EmbeddingCalls, b.UnknownCostCalls), term.Millis(b.TookMS))
 	}
 }
 
