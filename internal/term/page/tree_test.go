@@ -107,3 +107,14 @@ func TestPretendedOfChildren(t *testing.T) {
 	s.WithChildren = nil
 	require.Contains(t, write(t, contexts.Out{}, s), "\npretend   $0.2500 at prices of m1; nothing was paid\n")
 }
+
+// In a list each element may have children of the same name.
+func TestChildrenOfElements(t *testing.T) {
+	t.Parallel()
+	s := withChildren()
+	s.Children[0].Key, s.Children[2].Key = "each/item2/child/background", "each/item2/attempt1/turn1/tool1"
+	out := write(t, contexts.Out{}, s)
+	require.Contains(t, out, "\nbackground of item 2  summary ")
+	require.Contains(t, out, "\nold of item 2         old ")
+	require.Contains(t, out, "\nlate                  late ")
+}
