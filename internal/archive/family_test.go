@@ -177,7 +177,9 @@ func TestTimesOfPhases(t *testing.T) {
 		e.DurationMS = ms
 		return e
 	}
-	branch := func(name string) *echo.Entry { return &echo.Entry{NodeType: echo.NodeBranchStart, Key: echo.MustKey(name)} }
+	branch := func(name string) *echo.Entry {
+		return &echo.Entry{NodeType: echo.NodeBranchStart, Key: echo.MustKey(name)}
+	}
 	writeTree(t, home, journal.Header{SessionID: "timed"},
 		begin("plan/start"), begins("plan/child/a", "a"), ends("plan/child/a", "a", echo.StatusCompleted, 1, 0.5), asks("plan/attempt1/turn1/model", 0.25), end("plan/end", 90),
 		begin("each/start"), branch("each/item1/start"), branch("each/item2/start"), asks("each/item1/attempt1/turn1/model", 0.25), end("each/item1/finish", 8),
