@@ -8,6 +8,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/phasecontext"
@@ -244,8 +245,10 @@ func (v *visit) located(err error) error {
 		return err
 	}
 	reason := echo.StopError
+	var child *ChildError
 	switch {
 	case errors.As(err, new(*effect.ModelError)): // also of a validator, which then can be asked again
+	case errors.As(err, &child) && record.CanResume(child.Status, child.Stopped): // the same
 	case errors.As(err, new(*core.WardError)):
 		reason = echo.StopWard
 	case errors.As(err, new(*core.VerdictError)):
