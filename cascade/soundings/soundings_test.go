@@ -67,13 +67,16 @@ func names(models []soundings.Model) string {
 func TestModelsOfCandidates(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`{"factor": 3}`:                                          "",
-		`{"models": ["b", "a"]}`:                                 "b a",
-		`{"models": ["b", "a"], "factor": 5}`:                    "b a b a b",
-		`{"models": ["a", "b", "c"], "factor": 2}`:               "a b",
-		`{"models": {"z": {"factor": 3}, "b": {"factor": 1}}}`:   "z b z z",
-		`{"models": {"a": {"factor": 1}, "b": {}}, "factor": 4}`: "a b b b",
-		`{"models": {"a": {"factor": 1}}, "factor": 3}`:          "a a a",
+		`{"factor": 3}`:                                                                                   "",
+		`{"models": ["b", "a"]}`:                                                                          "b a",
+		`{"models": ["b", "a"], "factor": 5}`:                                                             "b a b a b",
+		`{"models": ["a", "b", "c"], "factor": 2}`:                                                        "a b",
+		`{"models": {"z": {"factor": 3}, "b": {"factor": 1}}}`:                                            "z b z z",
+		`{"models": {"a": {"factor": 1}, "b": {}}, "factor": 4}`:                                          "a b b b",
+		`{"models": {"b": {}, "a": {"factor": 3}}, "factor": 4}`:                                          "b a a a",
+		`{"models": {"b": {}, "a": {"factor": 2}}}`:                                                       "b a a",
+		`{"models": {"a": {"factor": 2}, "b": {"factor": 1}}, "factor": 5}`:                               "a b a b a",
+		`{"models": {"a": {"factor": 1}}, "factor": 3}`:                                                   "a a a",
 		`{"models": {"a": {"factor": 4}, "b": {"factor": 1}}, "factor": 5, "model_strategy": "weighted"}`: "a a b a a",
 		`{"models": {"a": {"factor": 2}, "b": {"factor": 1}}, "factor": 6, "model_strategy": "weighted"}`: "a b a a b a",
 		`{"models": ["a", "b"], "factor": 3, "model_strategy": "weighted"}`:                               "a b a",
