@@ -222,8 +222,9 @@ func (e *Election) beats(i, j int, votes []int) bool {
 // votes can. A candidate can win with so many more votes only if it does when they are all for it.
 func (e *Election) need(left int) (pairs int, ok bool) {
 	votes := slices.Clone(e.votes)
+	different := e.different()
 	for n := 1; n <= left; n++ {
-		for i := range votes {
+		for _, i := range different {
 			votes[i] += n
 			value, leader := e.leader(votes, e.cast+n)
 			if leader == i && value >= e.threshold && e.beatsAll(i, votes) {
@@ -233,6 +234,19 @@ func (e *Election) need(left int) (pairs int, ok bool) {
 		}
 	}
 	return 0, false
+}
+
+// different returns candidates that differ in votes or copies: of those that are alike, the first.
+func (e *Election) different() []int {
+	var all []int
+	seen := map[[2]int]bool{}
+	for i, c := range e.candidates {
+		if like := [2]int{e.votes[i], c.Copies}; !seen[like] {
+			seen[like] = true
+			all = append(all, i)
+		}
+	}
+	return all
 }
 
 // EValues returns the e-value of each candidate, not weighted, by [Election.Numbers].

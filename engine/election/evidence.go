@@ -6,10 +6,14 @@ import (
 	"strconv"
 )
 
-// evidence is how e-values among k candidates are made of votes.
+// evidence is how e-values among k candidates are made of votes. It keeps those that it has made.
 type evidence struct {
 	alternatives []alternative
+	made         map[tally]float64
 }
+
+// tally is how many votes of all that were cast are for one candidate.
+type tally struct{ votes, cast int }
 
 // alternative is one strength of preference: by which factor its likelihood grows with a vote for the candidate, and
 // with a vote for another one.
@@ -29,7 +33,7 @@ var grid = []struct{ strength, prior float64 }{
 
 // evidenceAmong returns how e-values among k candidates are made.
 func evidenceAmong(k int) *evidence {
-	ev := &evidence{}
+	ev := &evidence{made: map[tally]float64{}}
 	if k < 2 {
 		return ev
 	}
@@ -46,10 +50,14 @@ func evidenceAmong(k int) *evidence {
 
 // of returns the e-value of a candidate with so many votes of all that were cast.
 func (ev *evidence) of(votes, cast int) float64 {
-	value := 0.0
+	value, ok := ev.made[tally{votes, cast}]
+	if ok {
+		return value
+	}
 	for _, a := range ev.alternatives {
 		value += float64(a.prior * power(a.up, votes).times(power(a.down, cast-votes)).float())
 	}
+	ev.made[tally{votes, cast}] = value
 	return value
 }
 
