@@ -207,7 +207,7 @@ func TestTieAmongThoseNotBeaten(t *testing.T) {
 func TestRounds(t *testing.T) {
 	t.Parallel()
 	b := setup(t, namesFirst)
-	q := Question{Settings: &soundings.Soundings{}, Entrants: sea[:2], Rounds: 2, Open: true}
+	q := Question{Settings: adaptive(2, 3), Entrants: sea[:2], Rounds: 2, Open: true}
 	first, err := b.ask(q)
 	require.NoError(t, err)
 	require.True(t, first.Tie)
@@ -231,7 +231,7 @@ func TestRounds(t *testing.T) {
 	require.Equal(t, fmt.Sprintf("p/ballot%d", held+1), keys[0])
 	require.Equal(t, first.Pairs+1, ballots[0].Pair)
 	require.InDelta(t, 0.9, second.Confidence, 0)
-	require.GreaterOrEqual(t, second.EValue, 20.0, "two rounds share the doubt")
+	require.GreaterOrEqual(t, second.EValue, 40.0, "two rounds share the doubt")
 
 	// No candidate is added after all: the tie is the choice.
 	b.begin(before, echo.ContinueLog("s1", uint64(len(before)), nil, nil, sink{b}))
@@ -242,6 +242,67 @@ func TestRounds(t *testing.T) {
 	require.NoError(t, Record(b, &q, again))
 	keys, _ = recorded[echo.Choice](t, b)
 	require.Equal(t, []string{"p/choice"}, keys)
+}
+
+func adaptive(least, most int) *soundings.Soundings {
+	return &soundings.Soundings{Adaptive: &soundings.Adaptive{Min: least, Max: most}}
+}
+
+// The doubt of all rounds together is what was asked for.
+func TestConfidenceOfRounds(t *testing.T) {
+	t.Parallel()
+	for _, rounds := range []int{1, 2, 4, 63} {
+		q := Question{Settings: adaptive(2, 1+rounds), Rounds: rounds}
+		doubt := 0.0
+		for n := range rounds {
+			q.Entrants = make([]Entrant, 2+n)
+			doubt += 1 - q.confidence()
+		}
+		require.InDelta(t, 0.1, doubt, 1e-9, "%d rounds", rounds)
+	}
+	require.InDelta(t, 0.9, (&Question{Settings: &soundings.Soundings{}}).confidence(), 0)
+}
+
+// Judged anew in each of four rounds, equal candidates have a winner in at most one of ten phases, whatever places
+// the judge prefers.
+func TestRoundsKeepTheirPromise(t *testing.T) {
+	t.Parallel()
+	const phases = 200
+	texts := []string{"a", "b", "c", "d", "e"}
+	for name, prefers := range map[string]func(p paper, n int) int{
+		"the first":    func(paper, int) int { return 0 },
+		"often first":  func(p paper, n int) int { return n % len(p.labels) * min(n%2, 1) },
+		"at random":    func(p paper, n int) int { return n % len(p.labels) },
+		"not the last": func(p paper, n int) int { return n % (len(p.labels) - 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, func(p paper) (string, error) {
+				n := 0
+				for _, c := range p.labels[0] + p.labels[1] { // drawn for each ballot, so it is chance
+					n = n*31 + int(c)
+				}
+				return verdict(p.labels[prefers(p, n/7)]), nil
+			})
+			won := 0
+			for i := range phases {
+				q := Question{Key: echo.PhaseKey("p", 1), Seed: fmt.Sprint(name, i), Settings: adaptive(2, 5), Rounds: 4}
+				for k := 2; k <= 5; k++ {
+					b.entries, b.requests = nil, nil
+					b.begin(nil, echo.NewLog("s1", nil, nil, sink{b}))
+					q.Entrants, q.Open = entrants(texts[:k]...), k < 5
+					c, err := Choose(t.Context(), b, q)
+					require.NoError(t, err)
+					if !c.Tie {
+						won++
+						break
+					}
+					q.Before = c
+				}
+			}
+			require.LessOrEqual(t, won, phases*164/1000, "a tenth, and three standard deviations")
+		})
+	}
 }
 
 // A choice that is cut off anywhere ends as it would have, and no ballot is paid twice.

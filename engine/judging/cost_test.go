@@ -20,7 +20,7 @@ func TestNormalizedCosts(t *testing.T) {
 		want  []float64
 	}{
 		"min_max":               {soundings.MinMax, []float64{1, 2, 5}, []float64{0, 0.25, 1}},
-		"min_max by default":    {"", []float64{5, 1, 3}, []float64{1, 0, 0.5}},
+		"min_max, not in order": {soundings.MinMax, []float64{5, 1, 3}, []float64{1, 0, 0.5}},
 		"min_max, unknown":      {soundings.MinMax, []float64{1, unknown, 3}, []float64{0, 1, 1}},
 		"min_max, equal":        {soundings.MinMax, []float64{2, 2, 2}, []float64{0, 0, 0}},
 		"min_max, one known":    {soundings.MinMax, []float64{2, unknown}, []float64{0, 1}},

@@ -40,7 +40,7 @@ func (j *judge) frontier(ctx context.Context, c *echo.Choice) error {
 	}
 	if !known {
 		c.Tie = true
-		c.How, c.Winner = untie(j.q.Settings.OnTie, j.q.Step, j.field.answers)
+		c.How, c.Winner = untie(j.q.Settings.Tie(), j.q.Step, j.field.answers)
 		return nil
 	}
 	left := undominated(points)
@@ -53,7 +53,7 @@ func (j *judge) frontier(ctx context.Context, c *echo.Choice) error {
 		left[i].value = valueOf(left[i], left)
 		j.field.of(left[i].number).Value = &left[i].value
 	}
-	c.How, c.Winner = echo.ChoicePareto, follow(j.q.Settings.Pareto.Policy, left).number
+	c.How, c.Winner = echo.ChoicePareto, follow(j.q.Settings.Pareto.Prefers(), left).number
 	return nil
 }
 
