@@ -1,13 +1,17 @@
 package echo
 
 // Candidate says which of several tries a branch is. Its key is that of the branch with
-// [StepCandidate]; the number of the branch is Index + 1.
+// [StepCandidate]; the number of the branch is Index + 1. One whose instructions a model has rewritten
+// is recorded again with [StepRewrite] once their text is there.
 type Candidate struct {
 	Index    int       `json:"index"`  // from 0, as templates see it
 	Factor   int       `json:"factor"` // how many candidates the step has when it begins
 	Model    string    `json:"model,omitempty"`
 	Mutation *Mutation `json:"mutation,omitempty"` // nil: the instructions are as the file has them
 	Species  string    `json:"species,omitempty"`  // 16 hexadecimal digits: the hash of what makes rewrites comparable
+
+	// Context are the settings of its views where it has a model of its own; nil: those of the visit.
+	Context *PhaseContext `json:"context,omitempty"`
 }
 
 // Mutation is how the instructions of a candidate differ from those of the file.
@@ -15,6 +19,12 @@ type Mutation struct {
 	Mode  string `json:"mode"`           // rewrite, augment or approach
 	Entry string `json:"entry"`          // of mutations, or a built-in one
 	Text  string `json:"text,omitempty"` // rewrite: the instructions as the model has rewritten them
+}
+
+// Seed is what decides by chance for the candidates of a visit: the orders in which judges see them, and
+// models that are dealt at random. It is the same in a fork, and in a run with the recorded answers.
+type Seed struct {
+	Seed string `json:"seed"`
 }
 
 // WinningRewrites are rewrites of the same species that have won before, the newest first.
@@ -54,7 +64,8 @@ type Ballot struct {
 }
 
 // Choice says which candidate of a step is kept, and why. Its key is that of the visit, of the step of
-// refinement or of the run, with [StepChoice].
+// refinement or of the run, with [StepChoice]. Where candidates are added as long as there is no winner,
+// each round has one, numbered from the second on: the newest counts.
 type Choice struct {
 	Step       int        `json:"step,omitempty"` // as in [Ballot]
 	Winner     int        `json:"winner"`         // the number of its branch; 0: the best of the steps before stays; -1: none, one answer was written from all
@@ -123,6 +134,7 @@ type Prefix struct {
 }
 
 func (Candidate) kind() kind       { return kind{node: NodeCandidate} }
+func (Seed) kind() kind            { return kind{NodeValue, StepSeed} }
 func (WinningRewrites) kind() kind { return kind{NodeValue, StepWinners} }
 func (Room) kind() kind            { return kind{NodeValue, StepRoom} }
 func (Ballot) kind() kind          { return kind{node: NodeBallot} }
