@@ -87,8 +87,7 @@ func (v *visit) listOf(text string) (any, error) {
 func (l *list) element(ctx context.Context, i int) part {
 	key := l.v.Key.Numbered(echo.StepItem, i+1)
 	b := l.v.run.branch(key)
-	b.session.Phases = slices.Clip(b.session.Phases[:len(b.session.Phases)-1]) // without the visit that the element is of
-	b.inherited = len(b.session.Phases)
+	b.withoutNewest()
 	name := l.each.Variable()
 	b.vars = map[string]any{name: l.items[i], name + "_index": i}
 	site := l.v.Site
@@ -125,13 +124,17 @@ func (l *list) stopped(ctx context.Context, b *run, key echo.Key, site effect.Si
 
 // count adds what the elements took to the visit.
 func (l *list) count(parts []part) {
-	res := &l.v.result
 	for _, p := range parts {
-		res.Turns += p.visit.Turns
-		res.Attempts = max(res.Attempts, p.visit.Attempts)
-		res.Totals = res.Plus(p.visit.Totals)
-		res.ContextFigures = res.Add(p.visit.ContextFigures)
+		l.v.result.count(&p.visit)
 	}
+}
+
+// count adds what a part of the visit took.
+func (res *PhaseResult) count(p *PhaseResult) {
+	res.Turns += p.Turns
+	res.Attempts = max(res.Attempts, p.Attempts)
+	res.Totals = res.Plus(p.Totals)
+	res.ContextFigures = res.Add(p.ContextFigures)
 }
 
 // collect makes the output of the phase, and its history of those of the elements.
