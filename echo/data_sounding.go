@@ -64,8 +64,7 @@ type Ballot struct {
 }
 
 // Choice says which candidate of a step is kept, and why. Its key is that of the visit, of the step of
-// refinement or of the run, with [StepChoice]. Where candidates are added as long as there is no winner,
-// each round has one, numbered from the second on: the newest counts.
+// refinement or of the run, with [StepChoice].
 type Choice struct {
 	Step       int        `json:"step,omitempty"` // as in [Ballot]
 	Winner     int        `json:"winner"`         // the number of its branch; 0: the best of the steps before stays; -1: none, one answer was written from all

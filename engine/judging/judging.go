@@ -31,14 +31,6 @@ type Question struct {
 	Seed     string   // of the orders: the same in every replay
 	Settings *soundings.Soundings
 	Entrants []Entrant
-
-	// Of a step that adds candidates as long as there is no winner: which round it is, from 1, and how
-	// many ballots the rounds before have held, behind which those of this one are numbered. The key of
-	// the choice is Key.Try(StepChoice, Round).
-	Round int
-	Held  int
-
-	Prefix *echo.Prefix // recorded with the choice
 }
 
 // Bench is what the judging needs of the run. The engine implements it.
