@@ -17,7 +17,7 @@ type Site struct {
 	Attempt   int
 	Turn      int
 	Validator string       // of a call that a validator makes
-	Purpose   echo.Purpose // of a call that is made for the phase's context
+	Purpose   echo.Purpose // of a call that is not the next answer of the phase; of validators only Validator says it
 }
 
 // Try is one of several candidates. The zero value is none.
