@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/cascade/settings"
-	"github.com/windlass-run/windlass/cascade/soundings"
 )
 
 // Cascade is a workflow as its file has it; those of [Load] are sound. It does not change.
@@ -26,7 +25,6 @@ type Cascade struct {
 	Validators   map[string]InlineValidator `json:"validators,omitempty"`
 	Tools        []Tool                     `json:"tools,omitempty"`
 	MaxParallel  int                        `json:"max_parallel,omitempty"` // of a graph: phases at a time, default 4
-	Soundings    *soundings.Soundings       `json:"soundings,omitempty"`
 	Phases       []Phase                    `json:"phases"`
 
 	// Reaches has the cascades that this one reaches by name, as the file writes the names. They are
@@ -117,8 +115,6 @@ type Phase struct {
 	SubCascades   []SubCascade   `json:"sub_cascades,omitempty"`
 	AsyncCascades []AsyncCascade `json:"async_cascades,omitempty"`
 	Wards         *Wards         `json:"wards,omitempty"`
-
-	Soundings *soundings.Soundings `json:"soundings,omitempty"`
 }
 
 // Deterministic reports whether the phase runs one tool without a model.

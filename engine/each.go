@@ -30,7 +30,7 @@ func (v *visit) each(ctx context.Context) (any, error) {
 		return nil, fmt.Errorf("for_each.items: %w", err)
 	}
 	l := &list{v: v, each: v.Def.ForEach, items: items}
-	f := &forked{run: v.run, handled: l.each.OnError != "" && l.each.OnError != cascade.ItemFail || v.Def.OnError != nil || failedRoute(v.Rec.Rules, v.Def) != ""}
+	f := &forked{run: v.run, handled: goesOn(l.each) || v.Def.OnError != nil || failedRoute(v.Rec.Rules, v.Def) != ""}
 	keys := make([]echo.Key, len(items))
 	for i := range items {
 		keys[i] = v.Key.Numbered(echo.StepItem, i+1)
@@ -44,6 +44,9 @@ func (v *visit) each(ctx context.Context) (any, error) {
 	}
 	return l.collect(f.parts)
 }
+
+// goesOn reports whether a list goes on when an element fails.
+func goesOn(f *cascade.ForEach) bool { return f.OnError != "" && f.OnError != cascade.ItemFail }
 
 // elements returns the list of the phase.
 func (v *visit) elements() ([]any, error) {
@@ -110,7 +113,7 @@ func (l *list) element(ctx context.Context, i int) part {
 // stopped returns the element whose failure keeps another one from beginning, 0 when none does. What
 // runs already goes on to its end.
 func (l *list) stopped(ctx context.Context, b *run, key echo.Key, site effect.Site) (int, error) {
-	if l.each.OnError != "" && l.each.OnError != cascade.ItemFail {
+	if goesOn(l.each) {
 		return 0, nil
 	}
 	d, _, err := effect.Reading[echo.Stopped](ctx, b.rec, key.Step(echo.StepStopped), site, func() echo.Payload {

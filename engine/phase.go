@@ -10,6 +10,7 @@ import (
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/phasecontext"
+	"github.com/windlass-run/windlass/engine/sounding"
 	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/engine/views"
 )
@@ -27,9 +28,9 @@ type visit struct {
 	tools     *toolCalls
 	views     *views.Views // nil in a phase without a model
 
-	try     *try // that it is, of several; nil: it is none
-	resumes bool // it had begun when the run was resumed
-	marked  bool // its callouts are made: a candidate has made them
+	try     *sounding.Candidate // that it is; nil: it is none
+	resumes bool                // it had begun when the run was resumed
+	marked  bool                // its callouts are made: a candidate has made them
 }
 
 // scope is which part of a phase a visit runs, and where.
@@ -51,7 +52,7 @@ type visitAt struct {
 	key   echo.Key
 	visit int // from 1: how often the phase has begun
 	item  int // of a list, from 1; 0: none
-	try   *try
+	try   *sounding.Candidate
 }
 
 // visit runs a phase once and records how it ended.
@@ -74,7 +75,7 @@ func (r *run) newVisit(p *cascade.Phase, where visitAt) *visit {
 		record.Model = model
 	}
 	at := &core.Place{
-		Site: effect.Site{Cascade: r.spec.Cascade.CascadeID, Phase: p.Name, Visit: record.Visit, Item: where.item, Try: where.try.name()},
+		Site: effect.Site{Cascade: r.spec.Cascade.CascadeID, Phase: p.Name, Visit: record.Visit, Item: where.item, Try: siteOf(where.try)},
 		Key:  where.key, Rec: r.rec, Def: p, Record: record,
 	}
 	v := &visit{Place: at, run: r, scope: where.scope, try: where.try, resumes: r.rec.Replaying()}
@@ -138,7 +139,7 @@ func (v *visit) produce(ctx context.Context) (any, error) {
 	switch {
 	case v.Def.ForEach != nil && !v.scope.isPart():
 		return v.each(ctx)
-	case v.Def.Soundings != nil:
+	case v.Def.Soundings.Active():
 		return v.sound(ctx)
 	}
 	if err := v.runSubs(ctx); err != nil {
@@ -258,6 +259,11 @@ func (v *visit) located(err error) error {
 	if errors.As(err, &pe) || effect.IsRecordError(err) {
 		return err
 	}
+	return v.failed(err)
+}
+
+// failed returns the error of the phase for an error.
+func (v *visit) failed(err error) error {
 	reason := echo.StopError
 	switch {
 	case errors.As(err, new(*effect.ModelError)): // also of a validator, which then can be asked again

@@ -75,7 +75,7 @@ func (c *conversation) send(ctx context.Context, noTools bool) (*effect.ModelRes
 
 // ask makes a turn's call. The first of a candidate may wait for what it shares with another one's.
 func (c *conversation) ask(ctx context.Context, key echo.Key, req *effect.ModelRequest) (*effect.ModelResponse, error) {
-	if c.try == nil || c.try.first != nil {
+	if c.try == nil || c.try.First != nil {
 		return c.calls.Ask(ctx, key, req)
 	}
 	return c.askFirst(ctx, key, req)

@@ -57,3 +57,13 @@ func digits(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }
+
+// Rewritten reports whether a model rewrites the instructions.
+func (p *Plan) Rewritten() bool {
+	return p.Mutation != nil && p.Mutation.Mode == string(soundings.Rewrite)
+}
+
+// Recorded returns what is recorded of a candidate that asks a model, "" for none.
+func (c *Candidate) Recorded(model string) echo.Candidate {
+	return echo.Candidate{Index: c.Index, Factor: c.Factor, Model: model, Mutation: c.Mutation, Species: c.Of.Species}
+}
