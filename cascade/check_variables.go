@@ -22,7 +22,7 @@ func (k variableRules) checkVariables() {
 	if !k.enabled() {
 		return
 	}
-	input := shapeOfInputs(k.cascade.InputsSchema)
+	input := k.cascade.InputsSchema.Shape()
 	phase := k.scope(k.known.Variables.Phase, input)
 	for _, p := range k.phases {
 		if k.root.Document().Full() || k.stop() != nil {
@@ -159,7 +159,7 @@ func (k variableRules) subsShape(p *located, n int) *shape.Shape {
 }
 
 func (k variableRules) scope(variables map[string]any, input *shape.Shape) *varScope {
-	s := &varScope{variables: variables, shapes: map[string]*shape.Shape{}, input: declaresAll(k.cascade.InputsSchema)}
+	s := &varScope{variables: variables, shapes: map[string]*shape.Shape{}, input: k.cascade.InputsSchema.DeclaresAll()}
 	for _, sample := range []map[string]any{variables, k.known.Variables.Validator} {
 		for name, v := range sample {
 			s.shapes[name] = shape.OfSample(v)
@@ -464,7 +464,7 @@ func (k variableRules) checkToolVariables(d declared) {
 				path = append([]any{"input"}, path...)
 			}
 			lack := args.Missing(path, 1)
-			if lack == nil || lack.At-(len(path)-len(l.Path)) < l.Safe || !lack.Never && (lack.At != 1 || !declaresAll(d.InputsSchema)) {
+			if lack == nil || lack.At-(len(path)-len(l.Path)) < l.Safe || !lack.Never && (lack.At != 1 || !d.InputsSchema.DeclaresAll()) {
 				continue
 			}
 			k.unknownArgument(t, &l, path, lack, d)

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -56,7 +57,7 @@ func (d *Document) wrongValue(at Place, v schema.Violation) {
 	code, message, hint := CodeInvalidValue, what+": "+v.Message, ""
 	switch v.Keyword {
 	case "type":
-		code, hint = CodeWrongType, typeHint(v, n)
+		code, hint = CodeWrongType, cmp.Or(typeHint(v, n), d.words.TypeHint(at))
 	case "enum", "const":
 		hint = enumHint(v, n)
 	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
