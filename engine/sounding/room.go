@@ -2,6 +2,7 @@ package sounding
 
 import (
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/budget"
 	"github.com/windlass-run/windlass/engine/effect"
 )
@@ -19,7 +20,7 @@ func roomFor(left budget.Left, list []*Candidate, judged effect.Totals) echo.Roo
 		known = known && c.Taken.UnknownCosts == 0
 	}
 	if left.USD != nil {
-		room.NeededUSD, room.LeftUSD = usd+judged.CostUSD, max(*left.USD, 0)
+		room.NeededUSD, room.LeftUSD = record.RoundUSD(usd+judged.CostUSD), record.RoundUSD(max(*left.USD, 0))
 		room.Covers = known && room.NeededUSD <= room.LeftUSD
 	}
 	if left.Tokens != nil {
