@@ -398,7 +398,9 @@ func TestAdaptive(t *testing.T) {
 	require.True(t, b.choices(t)[0].Tie)
 
 	b, _ = sounded(t, "")
-	b.runner.Facts = func(string) effect.ModelFacts { return effect.ModelFacts{Tariff: &echo.Tariff{Input: 1, Cached: 1, Output: 1}} }
+	b.runner.Facts = func(string) effect.ModelFacts {
+		return effect.ModelFacts{Tariff: &echo.Tariff{Input: 1, Cached: 1, Output: 1}}
+	}
 	_, err = b.run(fmt.Sprintf(source, `,"budget":{"max_usd":0.25}`), nil)
 	require.NoError(t, err)
 	require.Len(t, b.entries.of(echo.NodeCandidate), 2)
@@ -537,7 +539,9 @@ func TestSoundingsBudget(t *testing.T) {
 	source := soundingsOf["reforge"]
 	c := &cascade.Cascade{}
 	require.NoError(t, json.Unmarshal([]byte(source), c))
-	facts := func(string) effect.ModelFacts { return effect.ModelFacts{Tariff: &echo.Tariff{Input: 1, Cached: 1, Output: 1}} }
+	facts := func(string) effect.ModelFacts {
+		return effect.ModelFacts{Tariff: &echo.Tariff{Input: 1, Cached: 1, Output: 1}}
+	}
 	for n := 1; n < 18; n++ {
 		sink := &memory{}
 		runner := &Runner{Model: candidatesFor(""), DefaultModel: "m", Tools: &fakeTools{}, Facts: facts}
