@@ -1,8 +1,8 @@
 package echo
 
 // Candidate says which of several tries a branch is. Its key is that of the branch with
-// [StepCandidate]; the number of the branch is Index + 1. One whose instructions a model has rewritten
-// is recorded again with [StepRewrite] once their text is there.
+// [StepCandidate]; the number of the branch is Index + 1. One whose instructions a model rewrites
+// is recorded again once their text is there: the newest counts.
 type Candidate struct {
 	Index    int       `json:"index"`  // from 0, as templates see it
 	Factor   int       `json:"factor"` // how many candidates the step has when it begins

@@ -223,7 +223,7 @@ func TestRewrites(t *testing.T) {
 	require.Contains(t, asked[0], "an earlier one")
 	require.NotContains(t, asked[0], "another")
 	entries := won(b.entries.keys(echo.NodeCandidate), "sounding2")
-	require.Equal(t, []string{"draft/sounding2/candidate", "draft/sounding2/rewrite"}, entries)
+	require.Equal(t, []string{"draft/sounding2/candidate", "draft/sounding2/candidate"}, entries)
 	f := record.Of(b.entries.asRead(t))
 	require.Equal(t, "REWRITTEN {{ input.x }} {% if %}", f.Branches(echo.PhaseKey("draft", 1))[1].Candidate.Mutation.Text)
 	for _, e := range b.entries.of(echo.NodeModelCall) {

@@ -195,11 +195,14 @@ func siteOf(c *sounding.Candidate) effect.Try {
 
 // beginTry records which candidate the visit is.
 func (v *visit) beginTry(settings *echo.PhaseContext) error {
-	d := v.try.Recorded(v.Record.Model)
 	if v.try.Plan.Model.Name != "" {
-		d.Context = settings
+		v.try.Context = settings
 	}
-	return v.Rec.Add(v.Key.Step(echo.StepCandidate), d)
+	return v.recordTry()
+}
+
+func (v *visit) recordTry() error {
+	return v.Rec.Add(v.Key.Step(echo.StepCandidate), v.try.Recorded(v.Record.Model))
 }
 
 // checksOfOutput returns checks of the output of a visit that record below the visit itself.
@@ -311,7 +314,7 @@ func (o *opening) rewrite(ctx context.Context, c *sounding.Candidate, text strin
 	if err := c.Rewrite(resp); err != nil {
 		return err
 	}
-	return v.Rec.Add(key, c.Recorded(v.Record.Model))
+	return v.recordTry()
 }
 
 // askFirst makes the first call of a candidate. It may wait for what its request shares with another's.

@@ -65,5 +65,5 @@ func (p *Plan) Rewritten() bool {
 
 // Recorded returns what is recorded of a candidate that asks a model, "" for none.
 func (c *Candidate) Recorded(model string) echo.Candidate {
-	return echo.Candidate{Index: c.Index, Factor: c.Factor, Model: model, Mutation: c.Mutation, Species: c.Of.Species}
+	return echo.Candidate{Index: c.Index, Factor: c.Factor, Model: model, Mutation: c.Mutation, Species: c.Of.Species, Context: c.Context}
 }

@@ -30,6 +30,8 @@ type Candidate struct {
 	Of   *Course
 	Step int     // of refinement, from 1; 0: of the first ones
 	Hone *Honing // of a step of refinement
+
+	Context *echo.PhaseContext // see [echo.Candidate]
 }
 
 // Outcome is what came of a candidate.
