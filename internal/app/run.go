@@ -106,7 +106,7 @@ func (r *Run) spec() engine.Spec {
 	}
 	spec.Budget = r.limits.Apply(spec.BudgetInForce())
 	if of := r.children.of; of != nil {
-		spec.Parent = of.Ledger
+		spec.Parent, spec.Detached = of.Ledger, of.Detach
 		spec.Budget = cmp.Or(r.limitsOfChild(spec.BudgetInForce()), spec.Budget)
 	}
 	return spec
