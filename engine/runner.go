@@ -131,6 +131,7 @@ type Result struct {
 
 // PhaseResult is how one visit to a phase ended.
 type PhaseResult struct {
+	Key      echo.Key        `json:"-"` // of the visit
 	Phase    string          `json:"phase"`
 	Visit    int             `json:"visit"`
 	Status   echo.Status     `json:"status"`
