@@ -128,6 +128,11 @@ func (c *children) Find(ctx context.Context, name string) echo.FoundCascade {
 		lib, err = library.Encode(found.Cascade)
 	}
 	secrets := c.op.run.secrets
+	if err == nil {
+		if problem := c.op.circle(found); problem != "" {
+			return echo.FoundCascade{Name: name, Problem: secrets.Text(problem)}
+		}
+	}
 	if err != nil {
 		return echo.FoundCascade{Name: name, Problem: secrets.Text(problemOf(err))}
 	}
