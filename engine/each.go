@@ -123,7 +123,7 @@ func CheckLists(c *cascade.Cascade, input map[string]any) []error {
 func listOfInput(each *cascade.ForEach, input map[string]any) (value any, known bool, err error) {
 	var text string
 	if json.Unmarshal(each.Items, &text) != nil {
-		return nil, false, nil // written in the file, where it was checked
+		return nil, false, nil //nolint:nilerr // written in the file, where it was checked
 	}
 	vars := map[string]any{"input": map[string]any{}}
 	if input != nil {

@@ -13,7 +13,9 @@ import (
 )
 
 // taking is a request whose call is estimated at so many tokens.
-func taking(tokens int) *effect.ModelRequest { return &effect.ModelRequest{Model: "m", MaxOutputTokens: tokens} }
+func taking(tokens int) *effect.ModelRequest {
+	return &effect.ModelRequest{Model: "m", MaxOutputTokens: tokens}
+}
 
 func (l *Ledger) reserve(ctx context.Context, tokens int) (*Reservation, error) {
 	return l.Reserve(ctx, taking(tokens), Size{}, effect.ModelFacts{}, nil)

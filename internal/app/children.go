@@ -42,8 +42,8 @@ func newChildren(op *opening) *children {
 type childRun struct {
 	detached bool
 	done     chan struct{} // closed when it has ended; what is below is final then
-	out  *effect.ChildOutcome
-	err  error
+	out      *effect.ChildOutcome
+	err      error
 }
 
 // run says that the run begins, with its context. What it returns is called at its end: what runs

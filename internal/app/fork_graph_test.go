@@ -51,7 +51,9 @@ func forkPhase(t *testing.T, a *App, m *speaker, phase string, c *cascade.Cascad
 	require.NoError(t, err, phase)
 	require.NoError(t, fork.Close().Err)
 	verifyTree(t, a, fork.ID())
-	own := slices.DeleteFunc(slices.Clone(m.asked), func(q string) bool { return strings.Contains(q, "leaf") && q != askedC && !strings.HasPrefix(q, "a ") && q != askedEnd })
+	own := slices.DeleteFunc(slices.Clone(m.asked), func(q string) bool {
+		return strings.Contains(q, "leaf") && q != askedC && !strings.HasPrefix(q, "a ") && q != askedEnd
+	})
 	require.Equal(t, len(own), fork.Sums().Totals.Calls, "what was copied is in no sum")
 	return sorted(m.asked), res.Output
 }

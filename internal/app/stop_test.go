@@ -35,8 +35,8 @@ var stopFiles = map[string]string{
 		{"name": "big", "instructions": "big", "max_output_tokens": 100000}]}`,
 	"middle.json": `{"cascade_id": "middle", "phases": [
 		{"name": "pass", "tool": "set_state", "inputs": {"key": "a", "value": "b"}, "async_cascades": [{"ref": "leaf.json"}]}]}`,
-	"below.json": `{"cascade_id": "below", "phases": [{"name": "small", "instructions": "small", "max_output_tokens": 10, "sub_cascades": [{"ref": "beside.json"}]}]}`,
-	"above.json": `{"cascade_id": "above", "phases": [{"name": "small", "instructions": "small", "max_output_tokens": 10, "sub_cascades": [{"ref": "holder.json"}]}]}`,
+	"below.json":  `{"cascade_id": "below", "phases": [{"name": "small", "instructions": "small", "max_output_tokens": 10, "sub_cascades": [{"ref": "beside.json"}]}]}`,
+	"above.json":  `{"cascade_id": "above", "phases": [{"name": "small", "instructions": "small", "max_output_tokens": 10, "sub_cascades": [{"ref": "holder.json"}]}]}`,
 	"holder.json": `{"cascade_id": "holder", "budget": {"max_usd": 0.01}, "phases": [{"name": "none", "instructions": "none", "sub_cascades": [{"ref": "greedy.json"}]}]}`,
 	"greedy.json": `{"cascade_id": "greedy", "phases": [{"name": "big", "instructions": "big", "max_output_tokens": 100000}]}`,
 	"leaf.json": `{"cascade_id": "leaf", "phases": [
@@ -72,7 +72,7 @@ func (s *stopSink) Write(e *echo.Entry) error {
 func (s *stopSink) Close(context.Context) error { return nil }
 
 // stopped runs a cascade of stopFiles and returns what the server has billed, and the runs in the order of their ends.
-func stopped(t *testing.T, a *App, name string) (res *engine.Result, err error, bill []llmtest.Charge, order []string) {
+func stopped(t *testing.T, a *App, name string) (res *engine.Result, bill []llmtest.Charge, order []string, err error) {
 	t.Helper()
 	leaf, over := make(chan struct{}), make(chan struct{})
 	wait := func(until chan struct{}) {
@@ -116,7 +116,7 @@ func stopped(t *testing.T, a *App, name string) (res *engine.Result, err error, 
 	res, err = r.Do(t.Context())
 	closing := r.Close()
 	require.NoError(t, closing.Err)
-	return res, err, server.Bill(), ends.ids
+	return res, server.Bill(), ends.ids, err
 }
 
 // recordedMoney returns what the model calls of all sessions have cost, by their records.
@@ -152,7 +152,7 @@ func TestBudgetStopsSoftly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := newApp(t)
-			res, err, bill, order := stopped(t, a, name+".json")
+			res, bill, order, err := stopped(t, a, name+".json")
 			require.ErrorContains(t, err, "the next call would exceed the budget: max_usd is $0.0100")
 			require.True(t, failure.Is(err, failure.OverBudget))
 			require.Equal(t, echo.StatusOverBudget, res.Status)
@@ -183,7 +183,7 @@ func TestBudgetStopsSoftly(t *testing.T) {
 func TestBudgetStopsAChildSoftly(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	res, err, bill, _ := stopped(t, a, "below.json")
+	res, bill, _, err := stopped(t, a, "below.json")
 	require.ErrorContains(t, err, "the cascade beside (session ")
 	require.ErrorContains(t, err, "ended over_budget: beside/big (attempt 1, turn 1): the next call would exceed the budget: max_usd is $0.0100")
 	require.Equal(t, echo.StatusFailed, res.Status)
@@ -199,7 +199,7 @@ func TestBudgetStopsAChildSoftly(t *testing.T) {
 func TestBudgetOfAChildIsReachedBelow(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	res, err, bill, order := stopped(t, a, "above.json")
+	res, bill, order, err := stopped(t, a, "above.json")
 	require.ErrorContains(t, err, "the cascade holder (session ")
 	require.Equal(t, echo.StatusFailed, res.Status)
 	require.Empty(t, bill)
