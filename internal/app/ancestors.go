@@ -22,7 +22,7 @@ func ancestorOf(c *cascade.Cascade, file, dir string) ancestor {
 
 // ancestors returns what runs, from the run itself upwards. Those above a child that somebody has
 // resumed alone are read from their journals.
-func (o *opening) ancestors() []ancestor {
+func ancestors(o *opening) []ancestor {
 	var list []ancestor
 	for at := o; at != nil; o, at = at, at.parent {
 		list = append(list, ancestorOf(at.run.cascade, at.run.header.File, at.run.started.Dir))
@@ -46,8 +46,8 @@ func (o *opening) ancestors() []ancestor {
 
 // circle says to a model that a cascade which it has named would run below itself, or would have one run
 // so that it reaches; "" when none would.
-func (o *opening) circle(found *cascade.Reached) string {
-	running := o.ancestors()
+func circle(o *opening, found *cascade.Reached) string {
+	running := ancestors(o)
 	for file, c := range library.All(found.Cascade) {
 		if file == "" {
 			file = found.File

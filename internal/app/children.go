@@ -129,7 +129,7 @@ func (c *children) Find(ctx context.Context, name string) echo.FoundCascade {
 	}
 	secrets := c.op.run.secrets
 	if err == nil {
-		if problem := c.op.circle(found); problem != "" {
+		if problem := circle(c.op, found); problem != "" {
 			return echo.FoundCascade{Name: name, Problem: secrets.Text(problem)}
 		}
 	}

@@ -258,9 +258,9 @@ func TestAncestorsOfAChildAlone(t *testing.T) {
 		require.NoError(t, err)
 		op := a.opening(&config.Config{}, RunOptions{}, Watch{})
 		op.run.header, op.run.cascade, op.run.started = h, o.Cascade, o.Started
-		list := op.ancestors()
+		list := ancestors(op)
 		require.Len(t, list, 2)
 		require.Equal(t, ancestorOf(job.Cascade, job.File, ""), list[1])
-		require.Contains(t, op.circle(&cascade.Reached{File: job.File, Cascade: job.Cascade}), `the cascade "top" would run below itself: top -> `+o.Cascade.CascadeID+" -> top")
+		require.Contains(t, circle(op, &cascade.Reached{File: job.File, Cascade: job.Cascade}), `the cascade "top" would run below itself: top -> `+o.Cascade.CascadeID+" -> top")
 	}
 }
