@@ -80,7 +80,7 @@ func (r *run) newVisit(p *cascade.Phase, where visitAt) *visit {
 		Key:  where.key, Rec: r.rec, Def: p, Record: record,
 	}
 	v := &visit{Place: at, run: r, scope: where.scope, try: where.try, resumes: r.rec.Replaying()}
-	v.result = PhaseResult{Phase: p.Name, Visit: record.Visit, Status: echo.StatusRunning}
+	v.result = PhaseResult{Key: where.key, Phase: p.Name, Visit: record.Visit, Status: echo.StatusRunning}
 	v.calls = &core.Calls{Account: r.Account, Place: at, Visited: &v.result.Totals}
 	v.templates = &templates{textCache: r.texts, Place: at, session: r.session, spec: &r.spec, env: r.Env, branch: r.vars}
 	v.checks = &checks{schemas: r.schemas, validators: &validators{
