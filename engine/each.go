@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -62,12 +63,24 @@ func (v *visit) elements() ([]any, error) {
 	items, ok := value.([]any)
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("it is %s, and no list", kindOf(value))
+		return nil, noList(value)
 	case len(items) > cascade.MaxItems:
 		return nil, fmt.Errorf("the list has %d elements, at most %d are run in one session: run the cascade once for each (windlass batch is not there yet), or make the list shorter",
 			len(items), cascade.MaxItems)
 	}
 	return items, nil
+}
+
+// noList says that a value is none, and of a text that reads as one why it is a text.
+func noList(value any) error {
+	text, _ := value.(string)
+	if read, err := modeltext.Decode([]byte(strings.TrimSpace(text))); err == nil {
+		if _, is := read.([]any); is {
+			return errors.New(`it is a text, and no list, though it reads as one: what a template renders, and an input that is given as text, stays text ` +
+				`where "inputs_schema" names no type. Give the input the type "array" there, or pass the list itself: as JSON, or in "input_map" by its path`)
+		}
+	}
+	return fmt.Errorf("it is %s, and no list", kindOf(value))
 }
 
 // listOf returns what a template renders, or a path leads to.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/phasecontext"
@@ -265,8 +266,10 @@ func (v *visit) located(err error) error {
 // failed returns the error of the phase for an error.
 func (v *visit) failed(err error) error {
 	reason := echo.StopError
+	var child *ChildError
 	switch {
 	case errors.As(err, new(*effect.ModelError)): // also of a validator, which then can be asked again
+	case errors.As(err, &child) && record.CanResume(child.Status, child.Stopped): // the same
 	case errors.As(err, new(*core.WardError)):
 		reason = echo.StopWard
 	case errors.As(err, new(*core.VerdictError)):

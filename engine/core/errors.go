@@ -29,7 +29,11 @@ type ToolError struct {
 	Tool    string
 	Kind    string
 	Message string
+	Cause   error // of a tool that is a cascade: how that ended; nil: of another tool
 }
+
+// Unwrap returns the cause: where a model could not be reached the run can be resumed.
+func (e *ToolError) Unwrap() error { return e.Cause }
 
 func (e *ToolError) Error() string { return fmt.Sprintf("tool %s failed: %s", e.Tool, e.Message) }
 

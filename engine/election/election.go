@@ -23,15 +23,21 @@
 // # The decision
 //
 // The election is decided when at least [Rules.Min] pairs have been held, its e-value is 1/(1-confidence) or
-// more, and one candidate has a greater weighted e-value than every other: it is the winner. The election ends
-// without a winner, a tie, when [Rules.Max] pairs have been held, or when no votes in the pairs that are left
-// could decide it.
+// more, and the candidate with the greatest weighted e-value also wins against each other candidate alone: an election
+// of the two, by the votes for one of them, would be decided as well. For two candidates that says the same twice. For
+// more it is needed: when two candidates are equally good and better than the rest, a few votes prove that not all
+// are equal, and say little of which of the two is better.
+//
+// The election ends without a winner, a tie, when [Rules.Max] pairs have been held, or when no votes in the pairs
+// that are left could decide it. In a tie those candidates are not beaten that have more than half as many votes as the
+// one with most. That is no test: it is what keeps the best candidate more often than one call does, and still leaves
+// a choice among equals.
 //
 // # What is promised, and what is not
 //
-// The promise is about judges that prefer no candidate: at most one election of ten has a winner at confidence
-// 0.9. A judge that prefers an answer for a bad reason, its length or its tone, prefers it: votes cannot tell.
-// When two candidates are equally good and better than the rest, either of them may win.
+// When the judge prefers no candidate, or prefers two equally to all others, at most one election of ten has one of
+// these as its winner at confidence 0.9. A judge that prefers an answer for a bad reason, its length or its tone,
+// prefers it: votes cannot tell.
 //
 // All figures are the same on every platform: they are made of products and sums, and no product is fused with
 // a sum. What is compared and returned is rounded to six significant digits.
@@ -70,6 +76,7 @@ func Names(number int) Said { return Said{Named: true, Number: number} }
 type Election struct {
 	seed       string
 	candidates []Candidate // by number
+	weights    []float64   // of the candidates, together 1
 	rules      Rules
 	threshold  float64
 	all        *evidence // among all candidates
@@ -92,8 +99,14 @@ func New(seed string, candidates []Candidate, rules Rules) *Election {
 		votes: make([]int, len(candidates)), winner: -1, eValue: 1,
 	}
 	slices.SortFunc(e.candidates, func(a, b Candidate) int { return cmp.Compare(a.Number, b.Number) })
+	copies := 0
 	for i := range e.candidates {
-		e.candidates[i].Copies = max(e.candidates[i].Copies, 1)
+		c := &e.candidates[i].Copies
+		*c = max(*c, 1)
+		copies += *c
+	}
+	for _, c := range e.candidates {
+		e.weights = append(e.weights, float64(c.Copies)/float64(copies))
 	}
 	return e
 }
@@ -110,8 +123,8 @@ func (e *Election) Numbers() []int {
 // Next returns the pairs to hold now, in ascending order: they can be held at the same time, and are then added. It
 // is nil when the election is decided, and when it ends as a tie.
 //
-// The first pairs are 1 to [Rules.Min], or more where fewer cannot decide. Later there are as many as can be
-// held together without holding one that a decision, or the end, would have made unnecessary.
+// The first pairs are 1 to [Rules.Min], or more where fewer cannot decide. Later there are as many as a decision needs
+// at least, as long as it stays possible when all but the last of them are no votes.
 func (e *Election) Next() []int {
 	left := e.rules.Max - e.pairs
 	if e.winner >= 0 || left == 0 || len(e.candidates) < 2 {
@@ -169,61 +182,72 @@ func (e *Election) decide() {
 	if e.winner >= 0 || len(e.candidates) < 2 {
 		return
 	}
-	weighted := make([]float64, len(e.candidates))
-	for i, v := range e.votes {
-		weighted[i] = float64(e.weight(i) * e.all.of(v, e.cast))
-	}
-	e.eValue = Round(sum(weighted))
-	if e.pairs >= e.rules.Min && e.eValue >= e.threshold {
-		e.winner = greatest(weighted)
+	value, leader := e.leader(e.votes, e.cast)
+	e.eValue = value
+	if e.pairs >= e.rules.Min && value >= e.threshold && e.beatsAll(leader, e.votes) {
+		e.winner = leader
 	}
 }
 
-// greatest returns which is greater than every other one; -1: none is.
-func greatest(values []float64) int {
-	best, alone := 0, true
-	for i, v := range values[1:] {
-		switch {
-		case v > values[best]:
-			best, alone = i+1, true
-		case v == values[best]:
-			alone = false
+// leader returns the e-value of the election for votes, and the candidate whose weighted one is greatest.
+func (e *Election) leader(votes []int, cast int) (value float64, leader int) {
+	weighted := make([]float64, len(votes))
+	for i, v := range votes {
+		weighted[i] = float64(e.weights[i] * e.all.of(v, cast))
+		if weighted[i] > weighted[leader] {
+			leader = i
 		}
 	}
-	if !alone {
-		return -1
-	}
-	return best
+	return Round(sum(weighted)), leader
 }
 
-// weight returns the share of a candidate in the average.
-func (e *Election) weight(i int) float64 {
-	all := 0
-	for _, c := range e.candidates {
-		all += c.Copies
+// beatsAll reports whether a candidate wins against each other one alone.
+func (e *Election) beatsAll(i int, votes []int) bool {
+	for j := range votes {
+		if j != i && !e.beats(i, j, votes) {
+			return false
+		}
 	}
-	return float64(e.candidates[i].Copies) / float64(all)
+	return true
+}
+
+// beats reports whether the first of two candidates wins an election of the two, by the votes for one of them.
+func (e *Election) beats(i, j int, votes []int) bool {
+	cast, both := votes[i]+votes[j], e.weights[i]+e.weights[j]
+	a := float64(e.weights[i] / both * e.two.of(votes[i], cast))
+	b := float64(e.weights[j] / both * e.two.of(votes[j], cast))
+	return a > b && Round(a+b) >= e.threshold
 }
 
 // need returns the fewest pairs by which the election can be decided, of those that are left; ok is false when no
-// votes can. The e-value of the election is convex in the votes, so it is greatest when all that are left are for
-// one candidate.
+// votes can. A candidate can win with so many more votes only if it does when they are all for it.
 func (e *Election) need(left int) (pairs int, ok bool) {
-	parts := make([]float64, len(e.votes))
+	votes := slices.Clone(e.votes)
+	different := e.different()
 	for n := 1; n <= left; n++ {
-		for i, v := range e.votes {
-			parts[i] = float64(e.weight(i) * e.all.of(v, e.cast+n))
-		}
-		for i, v := range e.votes {
-			part := parts[i]
-			parts[i] = float64(e.weight(i) * e.all.of(v+n, e.cast+n))
-			if Round(sum(parts)) >= e.threshold {
+		for _, i := range different {
+			votes[i] += n
+			value, leader := e.leader(votes, e.cast+n)
+			if leader == i && value >= e.threshold && e.beatsAll(i, votes) {
 				return n, true
 			}
-			parts[i] = part
+			votes[i] -= n
 		}
 	}
 	return 0, false
+}
+
+// different returns candidates that differ in votes or copies: of those that are alike, the first.
+func (e *Election) different() []int {
+	var all []int
+	seen := map[[2]int]bool{}
+	for i, c := range e.candidates {
+		if like := [2]int{e.votes[i], c.Copies}; !seen[like] {
+			seen[like] = true
+			all = append(all, i)
+		}
+	}
+	return all
 }
 
 // EValues returns the e-value of each candidate, not weighted, by [Election.Numbers].
@@ -250,7 +274,7 @@ type Decision struct {
 	EValue    float64 // of the election
 	Pairs     int     // that were held
 	Flipped   int     // of those: the second ballot named another candidate than the first
-	NotBeaten []int   // the winner; of a tie, those that the votes cannot tell from the one with most votes
+	NotBeaten []int   // the winner; of a tie, those with more than half of the most votes; without a vote, all
 	Standings []Standing
 }
 
@@ -274,19 +298,13 @@ func (e *Election) Decision() Decision {
 		d.NotBeaten = []int{d.Winner}
 		return d
 	}
+	most := slices.Max(append([]int{0}, e.votes...))
 	for i, c := range e.candidates {
-		if !e.beaten(i) {
+		if v := e.votes[i]; v == most || 2*v > most {
 			d.NotBeaten = append(d.NotBeaten, c.Number)
 		}
 	}
 	return d
-}
-
-// beaten reports whether the votes are enough to say that another candidate is preferred to this one: those for one of
-// the two, without all others.
-func (e *Election) beaten(i int) bool {
-	most := slices.Max(e.votes)
-	return most > e.votes[i] && Round(e.two.of(most, most+e.votes[i])) >= e.threshold
 }
 
 // Fewest returns the fewest pairs by which an election among so many candidates, each with the same number of copies,

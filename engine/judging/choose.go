@@ -88,7 +88,7 @@ func (j *judge) vote(ctx context.Context, c *echo.Choice) error {
 	for i, a := range j.field.answers {
 		voters[i] = election.Candidate{Number: a.number, Copies: a.copies}
 	}
-	rules := election.Rules{Min: least, Max: most, Confidence: shared(c.Confidence, j.q.Rounds)}
+	rules := election.Rules{Min: least, Max: most, Confidence: j.q.confidence()}
 	e := election.New(j.seed, voters, rules)
 	if err := j.fit([][]int{e.Numbers()}); err != nil {
 		return err
@@ -108,18 +108,24 @@ func (j *judge) vote(ctx context.Context, c *echo.Choice) error {
 	case d.Decided:
 		c.How, c.Winner = echo.ChoiceVotes, d.Winner
 	default:
-		c.How, c.Winner = untie(s.OnTie, j.q.Step, j.field.among(d.NotBeaten))
+		c.How, c.Winner = untie(s.Tie(), j.q.Step, j.field.among(d.NotBeaten))
 	}
 	return nil
 }
 
-// shared returns the confidence of each of several rounds, so that all of them together have the one that is
-// asked for: the doubt is shared out among them.
-func shared(confidence float64, rounds int) float64 {
-	if rounds <= 1 {
-		return confidence
+// confidence returns the confidence that a winner needs now. In several rounds, each of which judges anew, the doubt
+// is shared among them, so that all of them together have no more than was asked for: with r rounds, round n has the
+// share (1 + 1/r) / n / (n + 1), which sums up to 1. The first rounds have most of it, as fewer candidates need more
+// pairs for the same evidence, and as a winner then saves all that would come.
+func (q *Question) confidence() float64 {
+	asked := q.Settings.Confidence()
+	if q.Rounds <= 1 {
+		return asked
 	}
-	return 1 - (1-confidence)/float64(rounds)
+	first, _ := q.Settings.Bounds()
+	n := float64(min(max(len(q.Entrants)-first+1, 1), q.Rounds))
+	share := (1 + 1/float64(q.Rounds)) / n / (n + 1)
+	return 1 - float64((1-asked)*share)
 }
 
 // count takes over what an election has come to. A pair that is no vote counts for all alike in the quality, which

@@ -12,12 +12,12 @@ import (
 //
 //	value = quality_weight * quality + cost_weight * (1 - normalized cost)
 func (f *field) weigh(s *soundings.CostAware) int {
-	quality, cost := weight(s.QualityWeight, soundings.DefaultQualityWeight), weight(s.CostWeight, soundings.DefaultCostWeight)
+	quality, cost := s.Weights()
 	costs := make([]float64, len(f.answers))
 	for i, a := range f.answers {
 		costs[i] = a.cost
 	}
-	for i, n := range normalized(costs, s.CostNormalization) {
+	for i, n := range normalized(costs, s.Normalized()) {
 		to := f.of(f.answers[i].number)
 		to.Value = new(election.Round(float64(quality**to.Quality) + float64(cost*(1-n))))
 	}
@@ -27,17 +27,10 @@ func (f *field) weigh(s *soundings.CostAware) int {
 	})].number
 }
 
-func weight(given *float64, otherwise float64) float64 {
-	if given == nil {
-		return otherwise
-	}
-	return *given
-}
-
 // normalized returns costs as numbers from 0, for cheap, to 1. A cost that is not known is 1. When all that are known
 // are the same they are 0: then cost tells nothing.
 //
-//   - min_max, the default: (cost - least) / (most - least).
+//   - min_max: (cost - least) / (most - least).
 //   - z_score: by how many standard deviations the cost is above the mean, from -3 to 3, as a share of that span. One
 //     cost that is far out does not press all others together.
 //   - log_scale: min_max of log(1 + cost / least cost above 0). Twice as much counts the same for cheap and for

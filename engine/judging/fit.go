@@ -17,16 +17,22 @@ const smallestShare = 64
 
 // fitter finds how much of texts fits a request. It does not know what the request is.
 type fitter struct {
+	who   string // is sent the request
 	facts *effect.ModelFacts
 	limit int64 // tokens of a request; 0: not known
 }
 
-// newFitter leaves room for the reply, and a twentieth of the window for counts that are estimates.
-func newFitter(f *effect.ModelFacts, reply int) fitter {
+// newFitter leaves room for the reply, and a part of the window for what counts do not know: a tenth where they
+// are estimates.
+func newFitter(who string, f *effect.ModelFacts, reply int) fitter {
 	if f.Window == 0 {
-		return fitter{facts: f}
+		return fitter{who: who, facts: f}
 	}
-	return fitter{f, max(f.Window-int64(reply)-f.Window/20, 1)}
+	spare := f.Window / 10
+	if f.Exact {
+		spare = f.Window / 50
+	}
+	return fitter{who, f, max(f.Window-int64(reply)-spare, 1)}
 }
 
 func (f fitter) size(messages []*echo.Message) int64 {
@@ -71,8 +77,15 @@ func (f fitter) fit(task *string, texts []*string, together int, largest sized) 
 		}
 		share = share * 9 / 10
 	}
-	return "", fmt.Errorf("%s does not fit the window of the model with %d tokens of each: it takes %d tokens, %s are too many; "+
-		"use a model with a larger window, or fewer candidates", quantity.Of(together, "answer"), smallestShare, f.limit, quantity.Of(int(size), "token"))
+	return "", fmt.Errorf("%s can be sent %d tokens, and these do not have room for %d tokens of %s, the task and the instructions: "+
+		"use a model with a larger window, or fewer candidates", f.who, f.limit, smallestShare, each(together))
+}
+
+func each(n int) string {
+	if n == 1 {
+		return "an answer"
+	}
+	return fmt.Sprintf("each of %d answers", n)
 }
 
 // share returns the greatest number of tokens to which texts can be cut so that the largest request fits, as far as
@@ -147,16 +160,16 @@ func (j *judge) fit(groups [][]int) error {
 	for i := range j.shown {
 		texts[i] = &j.shown[i].text
 	}
-	cut, err := newFitter(&j.facts, j.room).fit(&j.task, texts, len(groups[0]), j.largest(groups))
+	f := newFitter("the judge "+j.model, &j.facts, j.room)
+	cut, err := f.fit(&j.task, texts, len(groups[0]), j.largest(f, groups))
 	if err != nil {
-		return fmt.Errorf("judge the candidates by %s: %w", j.model, err)
+		return err
 	}
-	return warnCut(j.bench, j.q.Key.Step(echo.StepChoice), "the judge "+j.model, cut)
+	return f.warn(j.bench, j.q.Key.Step(echo.StepChoice), cut)
 }
 
 // largest makes requests, and returns the size of the largest.
-func (j *judge) largest(groups [][]int) sized {
-	f := newFitter(&j.facts, j.room)
+func (j *judge) largest(f fitter, groups [][]int) sized {
 	return func() (most int64, err error) {
 		for _, numbers := range groups {
 			s := j.sheet(echo.StepBallot, 1, numbers)
@@ -170,9 +183,10 @@ func (j *judge) largest(groups [][]int) sized {
 	}
 }
 
-func warnCut(b Bench, key echo.Key, who, cut string) error {
+// warn records what was cut.
+func (f fitter) warn(b Bench, key echo.Key, cut string) error {
 	if cut == "" {
 		return nil
 	}
-	return b.Place().Rec.Warn(key, fmt.Sprintf("%s did not get everything, as it does not fit its window: %s; the middle was left out", who, cut))
+	return b.Place().Rec.Warn(key, fmt.Sprintf("what %s was sent is cut in the middle, as it does not fit its window: %s", f.who, cut))
 }

@@ -33,7 +33,7 @@ type Question struct {
 
 	// Of a phase that adds candidates while there is no winner.
 	Before *echo.Choice // the tie of the round before; its pairs, flips and cost count, and ballots are numbered on
-	Rounds int          // how many there are at most; 0 and 1: this one. The doubt that is allowed is shared among them
+	Rounds int          // how many there are at most; 0 and 1: this one. Each adds a candidate to those that it begins with
 	Open   bool         // more candidates may be added: a tie is returned and not recorded, see [Record]
 }
 

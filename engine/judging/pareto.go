@@ -13,7 +13,8 @@ import (
 // scoresEach is how many times a judge gives points to an answer.
 const scoresEach = 2
 
-// frontier has the judge give points to each answer, and chooses among those that no other one dominates.
+// frontier has the judge give points to each answer, and chooses among those that no other one dominates. Where no
+// answer gets any points it is a tie among all.
 func (j *judge) frontier(ctx context.Context, c *echo.Choice) error {
 	groups := make([][]int, len(j.field.answers))
 	for i, a := range j.field.answers {
@@ -27,14 +28,20 @@ func (j *judge) frontier(ctx context.Context, c *echo.Choice) error {
 		return err
 	}
 	points := make([]point, len(qualities))
+	known := false
 	for i, quality := range qualities {
 		a := j.field.answers[i]
 		points[i] = point{answer: a}
 		if s := j.field.of(a.number); quality == nil {
 			s.Why = cmp.Or(s.Why, "no judge gave it points")
 		} else {
-			s.Quality, points[i].quality = quality, *quality
+			s.Quality, points[i].quality, known = quality, *quality, true
 		}
+	}
+	if !known {
+		c.Tie = true
+		c.How, c.Winner = untie(j.q.Settings.Tie(), j.q.Step, j.field.answers)
+		return nil
 	}
 	left := undominated(points)
 	for _, p := range points {
@@ -46,7 +53,7 @@ func (j *judge) frontier(ctx context.Context, c *echo.Choice) error {
 		left[i].value = valueOf(left[i], left)
 		j.field.of(left[i].number).Value = &left[i].value
 	}
-	c.How, c.Winner = echo.ChoicePareto, follow(j.q.Settings.Pareto.Policy, left).number
+	c.How, c.Winner = echo.ChoicePareto, follow(j.q.Settings.Pareto.Prefers(), left).number
 	return nil
 }
 

@@ -143,21 +143,43 @@ func (j *judge) messages(s *sheet) ([]*echo.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "How to judge:\n%s\n\nThe task:\n%s", guide, between(j.mark, "task", j.task))
-	for i, number := range s.order {
-		a := j.answerOf(number)
-		fmt.Fprintf(&b, "\n\nAnswer %s%s:\n%s", s.labels[i], j.costOf(a), between(j.mark, s.labels[i], a.text))
-	}
 	ask := askVote
 	if s.scores() {
 		ask = askScore
 	}
-	fmt.Fprintf(&b, "\n\n%s\n%s", ask.question, ask.schema(s.labels))
+	var user letter
+	user.add("How to judge:", guide)
+	user.show("The task:", between(j.mark, "task", j.task))
+	for i, number := range s.order {
+		a := j.answerOf(number)
+		user.show(fmt.Sprintf("Answer %s%s:", s.labels[i], j.costOf(a)), between(j.mark, s.labels[i], a.text))
+	}
+	user.add(ask.question, ask.schema(s.labels))
+	return user.messages(fmt.Sprintf(ask.system, j.mark)), nil
+}
+
+// letter is the text of a request.
+type letter struct{ text string }
+
+func (l *letter) add(heading, text string) {
+	if l.text != "" {
+		l.text += "\n\n"
+	}
+	l.text += heading + "\n" + text
+}
+
+// show adds what stands between marks, unless the instructions have shown it.
+func (l *letter) show(heading, block string) {
+	if !strings.Contains(l.text, block) {
+		l.add(heading, block)
+	}
+}
+
+func (l *letter) messages(system string) []*echo.Message {
 	return []*echo.Message{
-		echo.NewText(echo.RoleSystem, echo.KindSystem, fmt.Sprintf(ask.system, j.mark)),
-		echo.NewText(echo.RoleUser, echo.KindTask, b.String()),
-	}, nil
+		echo.NewText(echo.RoleSystem, echo.KindSystem, system),
+		echo.NewText(echo.RoleUser, echo.KindTask, l.text),
+	}
 }
 
 // scores reports whether the answer of a sheet gets points, by itself.
@@ -184,25 +206,29 @@ func (j *judge) costOf(a answer) string {
 	}
 }
 
-// guideFor renders the instructions for a judgement; once for all when they do not look at the candidates.
+// guideFor renders the instructions for a judgement; once for all when they do not look at the candidates. Templates
+// see texts between marks, so that an answer is material there, too.
 func (j *judge) guideFor(s *sheet) (string, error) {
 	if j.guide.text != nil {
 		return *j.guide.text, nil
 	}
 	if j.guide.source == "" {
-		text := defaultGuide
-		j.guide.text = &text
-		return text, nil
+		return defaultGuide, nil
 	}
 	candidates := make([]any, len(s.order))
 	for i, number := range s.order {
-		candidates[i] = map[string]any{"label": s.labels[i], "text": j.answerOf(number).text}
+		candidates[i] = map[string]any{"label": s.labels[i], "text": between(j.mark, s.labels[i], j.answerOf(number).text)}
 	}
-	text, err := j.bench.Instructions(j.guide.field, j.guide.source, map[string]any{"candidates": candidates, "task": j.task})
+	text, err := j.bench.Instructions(j.guide.field, j.guide.source, map[string]any{
+		"candidates": candidates, "task": between(j.mark, "task", j.task),
+	})
 	if err != nil {
 		return "", err
 	}
-	if !strings.Contains(j.guide.source, "candidates") {
+	if strings.TrimSpace(text) == "" {
+		text = defaultGuide
+	}
+	if !strings.Contains(j.guide.source, "candidates") && !strings.Contains(j.guide.source, "task") {
 		j.guide.text = &text
 	}
 	return text, nil
