@@ -168,7 +168,7 @@ func listOfInput(each *cascade.ForEach, input map[string]any) (value any, known 
 func (l *list) element(ctx context.Context, i int) part {
 	key := l.v.Key.Numbered(echo.StepItem, i+1)
 	b := l.v.run.branch(key)
-	b.withoutNewest()
+	withoutNewest(b)
 	name := l.each.Variable()
 	b.vars = map[string]any{name: l.items[i], name + "_index": i}
 	site := l.v.Site
