@@ -71,7 +71,7 @@ const lowest = 8
 
 // hasFigures reports whether there is a figure that needs the name of its column.
 func (p *Progress) hasFigures() bool {
-	return slices.ContainsFunc(p.phases, func(ph phaseProgress) bool { return ph.turn > 0 || ph.tools > 0 })
+	return slices.ContainsFunc(p.phases, func(ph phaseProgress) bool { return ph.turn > 0 || ph.tools > 0 || ph.load.spent.Calls > 0 })
 }
 
 // sums says what the whole run took, in so many columns.
@@ -146,7 +146,7 @@ func (p *Progress) below(now time.Time, room Room, paint func(c term.Colour, tex
 // aroundPhases is how many lines are above and below the phases.
 const aroundPhases = 3
 
-// belowPhase returns the lines under a phase: how far its list has come and what runs of it, its tools
+// belowPhase returns the lines under a phase: how far its list or its candidates have come and what runs of them, its tools
 // or its activity, its children, its selected context, its guard.
 func (p *Progress) belowPhase(ph *phaseProgress, now time.Time, room Room, paint func(c term.Colour, text string) string) []string {
 	var out []string
@@ -162,7 +162,12 @@ func (p *Progress) belowPhase(ph *phaseProgress, now time.Time, room Room, paint
 			add(term.Cyan, line)
 		}
 	}
+	for _, choice := range ph.strands.contest.settled() {
+		add(term.Dim, "  "+choice)
+	}
 	add(term.Dim, labelled("  ", ph.strands.sum()))
+	show(ph.strands.contest.lines(now, left, room.Width))
+	add(term.Dim, labelled("  ", ph.strands.contest.judging()))
 	show(d.running.lines(now, left))
 	show(ph.strands.lines(now, left, room.Width))
 	show(p.family.lines(ph.at, now, left, room.Width))

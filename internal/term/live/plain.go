@@ -136,6 +136,10 @@ func (v *Plain) Write(e *echo.Entry) error {
 		if d, err := echo.Read[echo.ChildEnd](e); err == nil {
 			v.line("%s: %s", place, childText(e, &d, cmp.Or(v.names[d.Session], d.Session)))
 		}
+	case echo.NodeCandidate, echo.NodeBallot, echo.NodeChoice:
+		if text := soundingText(e); text != "" {
+			v.line("%s: %s", place, text)
+		}
 	case echo.NodePhaseEnd:
 		v.phaseEnd(e)
 	}

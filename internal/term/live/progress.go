@@ -155,7 +155,7 @@ func (ph *phaseProgress) add(e *echo.Entry, own bool, now time.Time) {
 	if e.NodeType == echo.NodeToolCall {
 		ph.tools++
 	}
-	if ph.strands.add(e, now) {
+	if ph.strands.add(e, own, now) {
 		return
 	}
 	switch e.NodeType {
@@ -169,6 +169,7 @@ func (ph *phaseProgress) add(e *echo.Entry, own bool, now time.Time) {
 			ph.duration = time.Duration(e.DurationMS * float64(time.Millisecond))
 		}
 		ph.doing, ph.strands.running = doing{}, nil
+		ph.strands.contest.tries, ph.strands.contest.judges = nil, judges{}
 		return
 	}
 	ph.doing.add(e, now)
