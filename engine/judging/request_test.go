@@ -79,6 +79,38 @@ func TestMarksFollowFromAnswers(t *testing.T) {
 	}
 }
 
+// Secrets in the task are not for judges, and a record with them can be replayed without knowing them, and the other
+// way round.
+func TestTasksWithSecrets(t *testing.T) {
+	t.Parallel()
+	known := hides{"hunter2"}
+	for _, when := range []effect.Mask{known, effect.NoMask{}} {
+		b := setup(t, names("blue"))
+		b.mask = when
+		q := Question{Key: echo.PhaseKey("p", 1), Task: "Use the key hunter2.", Settings: &soundings.Soundings{}, Entrants: sea}
+		b.begin(nil, echo.NewLog("s1", nil, nil, sink{b}))
+		c, err := Choose(t.Context(), b, q)
+		require.NoError(t, err)
+		require.Equal(t, when.Text(q.Task), read(b.requests[0]).task)
+		b.mask = known
+		b.begin(asRead(t, b.entries), nil)
+		again, err := Choose(t.Context(), b, q)
+		require.NoError(t, err)
+		require.Equal(t, asJSON(c), asJSON(again))
+	}
+	b := setup(t, names("blue"))
+	_, err := b.ask(Question{Task: " ", Settings: &soundings.Soundings{}, Entrants: sea})
+	require.NoError(t, err)
+	require.Equal(t, "(It is not known what was asked for: judge the answers by themselves.)", read(b.requests[0]).task)
+}
+
+// hides is a mask that knows one secret.
+type hides struct{ secret string }
+
+func (h hides) Text(text string) string { return strings.ReplaceAll(text, h.secret, "[secret]") }
+func (h hides) JSON(raw []byte) []byte  { return []byte(h.Text(string(raw))) }
+func (h hides) Any(value any) any       { return value }
+
 // A judge is not told who wrote an answer, what it cost, or which number it has.
 func TestJudgesAreBlind(t *testing.T) {
 	t.Parallel()
