@@ -138,7 +138,7 @@ func (k childRules) checkGiven(g *given, names []string) {
 	inputs := g.owner.Key(g.key)
 	for _, name := range names {
 		if !c.InputsSchema.Takes(name) && inputs.Intact(name) {
-			all := c.InputsSchema.names()
+			all := c.InputsSchema.Members()
 			inputs.KeyError(name, CodeUnknownArgument, fmt.Sprintf("%s does not take the input %q", g.what, name), cmp.Or(meant(name, all), knownNames("its inputs are ", all)))
 		}
 	}
@@ -156,15 +156,6 @@ func (k childRules) checkGiven(g *given, names []string) {
 			g.owner.Error(CodeMissingArgument, message, hint)
 		}
 	}
-}
-
-// names returns the names of the inputs.
-func (s *InputsSchema) names() []string {
-	of := shapeOfInputs(s)
-	if of == nil {
-		return nil
-	}
-	return slices.Sorted(maps.Keys(of.Members))
 }
 
 // needsInput returns the inputs without which a run does not begin.

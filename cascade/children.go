@@ -6,8 +6,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-
-	"github.com/windlass-run/windlass/cascade/shape"
 )
 
 // Bounds of the work that a cascade spreads.
@@ -88,20 +86,6 @@ func IsTemplate(text string) bool {
 	return strings.Contains(text, "{{") || strings.Contains(text, "{%") || strings.Contains(text, "{#")
 }
 
-// Takes reports whether an input of this name can be given: whether a JSON Schema does not keep it
-// out.
-func (s *InputsSchema) Takes(name string) bool {
-	if s == nil || s.Schema == nil {
-		return true
-	}
-	of := shape.OfObject(s.Schema)
-	if of == nil || !of.Closed {
-		return true
-	}
-	_, ok := of.Members[name]
-	return ok
-}
-
 // Wards are the validators that stand around a phase.
 type Wards struct {
 	Pre  []Ward `json:"pre,omitempty"`  // see the rendered input, before anything is paid
@@ -119,7 +103,15 @@ type Ward struct {
 // Validators yields the validators of a phase as they are written, each with the key that has it.
 func (p *Phase) Validators() iter.Seq2[string, string] {
 	return func(yield func(key, validator string) bool) {
-		if p.Rules.LoopUntil != "" && !yield("loop_until", p.Rules.LoopUntil) || p.Wards == nil {
+		if p.Rules.LoopUntil != "" && !yield("loop_until", p.Rules.LoopUntil) {
+			return
+		}
+		for key, validator := range p.Soundings.Validators() {
+			if !yield(key, validator) {
+				return
+			}
+		}
+		if p.Wards == nil {
 			return
 		}
 		for _, moment := range []struct {

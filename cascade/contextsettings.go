@@ -1,6 +1,12 @@
 package cascade
 
-import "github.com/windlass-run/windlass/cascade/settings"
+import (
+	"github.com/windlass-run/windlass/cascade/inputs"
+	"github.com/windlass-run/windlass/cascade/settings"
+)
+
+// InputsSchema is [inputs.Contract]: what a run, or a tool, is given.
+type InputsSchema = inputs.Contract
 
 // The settings of context, as a file has them and merged with their defaults, are those of package
 // settings.

@@ -1,12 +1,11 @@
 package cascade
 
 import (
-	"encoding/json"
-	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/windlass-run/windlass/cascade/document"
+	"github.com/windlass-run/windlass/cascade/inputs"
 	"github.com/windlass-run/windlass/cascade/wording"
 	"github.com/windlass-run/windlass/internal/source"
 )
@@ -37,7 +36,7 @@ func items(at place) []*source.Node {
 }
 
 func checkOwner(at place) {
-	checkInputNames(at.Key("inputs_schema"))
+	inputs.CheckNames(at.Key("inputs_schema"))
 	timeout := at.Key("timeout")
 	n := timeout.Node()
 	if n == nil || n.Kind != source.String || !timeout.Sound() {
@@ -47,23 +46,4 @@ func checkOwner(at place) {
 		timeout.Spoil(source.Nullify)
 		timeout.Error(CodeInvalidValue, strconv.Quote(n.Text)+" is no time span above zero", wording.SpanHint)
 	}
-}
-
-func checkInputNames(at place) {
-	n := at.Node()
-	if n == nil || n.Kind != source.Object || !at.Sound() || isSchemaNode(n) {
-		return
-	}
-	for _, m := range n.Members {
-		if m.Value.Kind != source.String {
-			at.Key(m.Key).Spoil(source.Drop)
-			at.Key(m.Key).Error(CodeWrongType, fmt.Sprintf("the input %q has no description: expected a string", m.Key),
-				`write {"name": "what it is"}, or a full JSON Schema with "type": "object"`)
-		}
-	}
-}
-
-func isSchemaNode(n *source.Node) bool {
-	var keys map[string]json.RawMessage
-	return json.Unmarshal(n.JSON(nil), &keys) == nil && isSchema(keys)
 }

@@ -2,13 +2,9 @@ package cascade
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
-	"github.com/windlass-run/windlass/internal/suggestion"
 	"github.com/windlass-run/windlass/schema"
 )
 
@@ -23,7 +19,7 @@ func (c *Cascade) CheckInputContext(ctx context.Context, input map[string]any) [
 	if input == nil {
 		input = map[string]any{}
 	}
-	violations := c.matchInput(ctx, input)
+	violations := c.InputsSchema.Match(ctx, input)
 	reported := map[string]bool{}
 	for _, v := range violations {
 		if v.Pointer == "" && v.Keyword == "required" {
@@ -34,32 +30,6 @@ func (c *Cascade) CheckInputContext(ctx context.Context, input map[string]any) [
 		if !reported[m.name] {
 			violations = append(violations, c.neededInput(m))
 		}
-	}
-	return violations
-}
-
-// matchInput holds the input against a full JSON Schema.
-func (c *Cascade) matchInput(ctx context.Context, input map[string]any) []schema.Violation {
-	if c.InputsSchema == nil {
-		return nil
-	}
-	raw, err := json.Marshal(input)
-	if err != nil {
-		return []schema.Violation{{Keyword: "type", Message: fmt.Sprintf("the input is no JSON: %v", err)}}
-	}
-	if c.InputsSchema.Schema == nil {
-		return nil
-	}
-	compiled, err := schema.Compile(c.InputsSchema.Schema)
-	if err != nil {
-		return []schema.Violation{{Keyword: "$schema", Message: fmt.Sprintf("inputs_schema: %v", err)}}
-	}
-	violations, err := compiled.ValidateContext(ctx, raw)
-	if err != nil {
-		return []schema.Violation{{Keyword: "type", Message: err.Error()}}
-	}
-	for i := range violations {
-		c.explainInput(&violations[i])
 	}
 	return violations
 }
@@ -76,27 +46,6 @@ func (c *Cascade) neededInput(m missing) schema.Violation {
 		where += fmt.Sprintf(" and %d more", more)
 	}
 	return schema.Violation{Keyword: "required", Property: m.whole, Message: message + ": used without default by " + where}
-}
-
-// InputWarnings returns what is probably a mistake in a run's input: inputs that an inputs_schema
-// of names does not name.
-func (c *Cascade) InputWarnings(input map[string]any) []string {
-	if c.InputsSchema == nil || len(c.InputsSchema.Names) == 0 {
-		return nil
-	}
-	names := slices.Sorted(maps.Keys(c.InputsSchema.Names))
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(input)) {
-		if _, named := c.InputsSchema.Names[name]; named {
-			continue
-		}
-		text := fmt.Sprintf("inputs_schema does not name the input %q", name)
-		if near := suggestion.For(name, names); near != "" {
-			text += fmt.Sprintf(", did you mean %q?", near)
-		}
-		out = append(out, text)
-	}
-	return out
 }
 
 // MissingEnv returns the environment variables that templates use without default and that are not
@@ -184,43 +133,9 @@ func absent(v any, path []any) int {
 	return -1
 }
 
-// explainInput rewrites violations of the input's own keys in terms of inputs.
-func (c *Cascade) explainInput(v *schema.Violation) {
-	if v.Pointer != "" || v.Property == "" {
-		return
-	}
-	switch v.Keyword {
-	case "required":
-		v.Message = fmt.Sprintf("missing input %q", v.Property)
-	case "additionalProperties":
-		v.Message = fmt.Sprintf("unknown input %q", v.Property)
-		if near := suggestion.For(v.Property, v.Expected); near != "" {
-			v.Message += fmt.Sprintf(", did you mean %q?", near)
-		}
-	}
-}
+// InputWarnings returns what is probably a mistake in a run's input: inputs that an inputs_schema
+// of names does not name.
+func (c *Cascade) InputWarnings(input map[string]any) []string { return c.InputsSchema.Unnamed(input) }
 
 // ReadValue reads an input given as text: as JSON if it is that and no string is wanted.
-func (c *Cascade) ReadValue(name, text string) any {
-	if c.InputsSchema == nil || len(c.InputsSchema.Schema) == 0 {
-		return text
-	}
-	var s struct {
-		Properties map[string]struct {
-			Type any `json:"type"`
-		} `json:"properties"`
-	}
-	if json.Unmarshal(c.InputsSchema.Schema, &s) != nil {
-		return text
-	}
-	if t := s.Properties[name].Type; t == nil || t == "string" {
-		return text
-	}
-	dec := json.NewDecoder(strings.NewReader(text))
-	dec.UseNumber()
-	var value any
-	if err := dec.Decode(&value); err != nil || dec.More() {
-		return text
-	}
-	return value
-}
+func (c *Cascade) ReadValue(name, text string) any { return c.InputsSchema.Read(name, text) }

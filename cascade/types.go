@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/cascade/settings"
+	"github.com/windlass-run/windlass/cascade/soundings"
 )
 
 // Cascade is a workflow as its file has it; those of [Load] are sound. It does not change.
@@ -25,6 +26,7 @@ type Cascade struct {
 	Validators   map[string]InlineValidator `json:"validators,omitempty"`
 	Tools        []Tool                     `json:"tools,omitempty"`
 	MaxParallel  int                        `json:"max_parallel,omitempty"` // of a graph: phases at a time, default 4
+	Soundings    *soundings.Soundings       `json:"soundings,omitempty"`
 	Phases       []Phase                    `json:"phases"`
 
 	// Reaches has the cascades that this one reaches by name, as the file writes the names. They are
@@ -32,12 +34,6 @@ type Cascade struct {
 	Reaches map[string]*Reached `json:"-"`
 
 	needs []need // of templates, as far as the loader was told how to read them
-}
-
-// InputsSchema is the contract of a run's input: names with descriptions, or a JSON Schema.
-type InputsSchema struct {
-	Names  map[string]string // the short form; nil when Schema is set
-	Schema json.RawMessage   // the long form; nil when Names is set
 }
 
 // Budget limits a run, which stops before a model call expected to exceed it. Zero is no limit.
@@ -115,6 +111,8 @@ type Phase struct {
 	SubCascades   []SubCascade   `json:"sub_cascades,omitempty"`
 	AsyncCascades []AsyncCascade `json:"async_cascades,omitempty"`
 	Wards         *Wards         `json:"wards,omitempty"`
+
+	Soundings *soundings.Soundings `json:"soundings,omitempty"`
 }
 
 // Deterministic reports whether the phase runs one tool without a model.

@@ -2,10 +2,7 @@
 // as a file has them, and their defaults.
 package soundings
 
-import (
-	"cmp"
-	"encoding/json"
-)
+import "encoding/json"
 
 // Soundings are several tries, of which one is kept. Use the methods: they know the defaults.
 type Soundings struct {
@@ -50,6 +47,7 @@ const (
 	DefaultSteps         = 1
 	DefaultPerStep       = 2
 	DefaultPatience      = 1
+	DefaultAdaptiveMin   = 2
 	DefaultQualityWeight = 0.7
 	DefaultCostWeight    = 0.3
 )
@@ -172,24 +170,4 @@ type Reforge struct {
 	EvaluatorOverride string          `json:"evaluator_override,omitempty"` // instructions of the judge in the steps
 	Threshold         json.RawMessage `json:"threshold,omitempty"`          // a ward: its validator, or an object
 	Patience          int             `json:"patience,omitempty"`
-}
-
-// Parallel returns how many candidates run at a time.
-func (s *Soundings) Parallel() int { return cmp.Or(s.MaxParallel, DefaultMaxParallel) }
-
-// Confidence returns the confidence that a winner needs.
-func (s *Soundings) Confidence() float64 {
-	if s.Ballots == nil {
-		return DefaultConfidence
-	}
-	return cmp.Or(s.Ballots.Confidence, DefaultConfidence)
-}
-
-// Pairs returns how many pairs of ballots are held at least and at most.
-func (s *Soundings) Pairs() (least, most int) {
-	least, most = DefaultMinPairs, DefaultMaxPairs
-	if s.Ballots != nil {
-		least, most = cmp.Or(s.Ballots.Min, least), cmp.Or(s.Ballots.Max, most)
-	}
-	return min(least, most), most
 }

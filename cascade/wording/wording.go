@@ -11,6 +11,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade/document"
 	"github.com/windlass-run/windlass/cascade/settings"
+	"github.com/windlass-run/windlass/cascade/soundings"
 	"github.com/windlass-run/windlass/internal/source"
 )
 
@@ -62,7 +63,13 @@ func (w Words) WrongText(at document.Place, text string) (code document.Code, me
 	case "ref":
 		return document.CodeUnknownCascade, at.Describe() + " names no cascade", "write a path relative to this file, or a cascade_id"
 	case "validator":
-		return document.CodeUnknownValidator, at.Describe() + " names no validator", "name one or remove the ward"
+		hint := "name one or remove the ward"
+		if soundingsPointer.MatchString(strings.TrimSuffix(pointer, "/validator")) {
+			hint = "name one or remove the key"
+		}
+		return document.CodeUnknownValidator, at.Describe() + " names no validator", hint
+	case "threshold":
+		return document.CodeUnknownValidator, at.Describe() + " names no validator", "name one or remove the key"
 	case "as":
 		return document.CodeInvalidName, text + " cannot be the name of a variable", "a variable starts with a letter or underscore and goes on with letters, digits and _"
 	case "name":
@@ -79,6 +86,21 @@ func (w Words) WrongText(at document.Place, text string) (code document.Code, me
 		return document.CodeInvalidName, "the cascade_id is empty", "name the workflow, as logs and cost reports are to show it"
 	}
 	return "", "", ""
+}
+
+// Instead implements [document.Words].
+func (w Words) Instead(at document.Place) string {
+	last := max(0, strings.LastIndexByte(at.Pointer(), '/'))
+	if !soundingsPointer.MatchString(at.Pointer()[:last]) {
+		return ""
+	}
+	switch at.Pointer()[last:] {
+	case "/evaluator":
+		return `write "model": it judges in pairs of ballots and answers by a schema; a number in a text is no verdict`
+	case "/factor":
+		return "write how many candidates there are: a number from 2 to 64"
+	}
+	return ""
 }
 
 // Describe implements [document.Words]: the phase, tool or validator around it and the path inside.
@@ -140,9 +162,15 @@ func (w Words) keyHome(key string) string {
 	case key == "intra_phase":
 		return `in the cascade's "auto_context"; a phase has "intra_context"`
 	case key == "max_parallel":
-		return `in the cascade, for phases with "after", or in "for_each"`
+		return `in the cascade, for phases with "after", in "for_each" or in "soundings"`
 	case key == "token_budget":
 		return `in the cascade; for one phase write "token_budget": {"phase_overrides": {"NAME": {...}}}`
+	case key == "soundings":
+		return "in a phase, or in the cascade for whole runs"
+	case slices.Contains(soundingKeys(), key):
+		return `in "soundings"`
+	case slices.Contains(KeysOf[soundings.Reforge](), key):
+		return `in "reforge" of "soundings"`
 	case slices.Contains([]string{
 		"instructions", "tackle", "handoffs", "rules", "output_schema", "callouts", "context", "routing", "on_error", "after", "for_each", "sub_cascades",
 		"async_cascades", "wards",
@@ -150,6 +178,12 @@ func (w Words) keyHome(key string) string {
 		return "in a phase"
 	}
 	return ""
+}
+
+// soundingKeys returns the keys of soundings that mean nothing elsewhere.
+func soundingKeys() []string {
+	common := []string{"max_parallel", "validator", "output_schema", "mode"}
+	return slices.DeleteFunc(KeysOf[soundings.Soundings](), func(key string) bool { return slices.Contains(common, key) })
 }
 
 // interKeyHome is keyHome for the context between phases. Some keys have a meaning elsewhere, too.
@@ -187,6 +221,9 @@ var (
 	phasePointer   = regexp.MustCompile(`^/phases/\d+(/on_error)*$`)
 	tacklePointer  = regexp.MustCompile(`^/phases/\d+(/on_error)*/(tackle|tools)(/\d+)?$`)
 	toolPointer    = regexp.MustCompile(`^/tools/\d+$`)
+
+	soundingsPointer = regexp.MustCompile(`^(/phases/\d+(/on_error)*)?/soundings$`)
+	frontierPointer  = regexp.MustCompile(`^(/phases/\d+(/on_error)*)?/soundings/pareto_frontier$`)
 )
 
 // Later implements [document.Words].
@@ -199,12 +236,14 @@ func (w Words) Later(at document.Place, key string) bool {
 	switch {
 	case pointer == "":
 		later = []string{
-			"mcp_servers", "memory", "soundings", "reforge", "tool_caching", "continuity", "triggers", "audibles", "research_db", "rag", "narrator", "ui_mode", "browser",
+			"mcp_servers", "memory", "tool_caching", "continuity", "triggers", "audibles", "research_db", "rag", "narrator", "ui_mode", "browser",
 		}
 	case phasePointer.MatchString(pointer):
 		later = []string{
-			"soundings", "reforge", "human_input", "decision_points", "output_extraction", "memory", "rag", "audibles", "manifest_context", "narrator", "browser",
+			"human_input", "decision_points", "output_extraction", "memory", "rag", "audibles", "manifest_context", "narrator", "browser",
 		}
+	case soundingsPointer.MatchString(pointer):
+		later = []string{"human_eval", "llm_prefilter"}
 	case toolPointer.MatchString(pointer):
 		later = []string{"steps"}
 	}
@@ -224,6 +263,12 @@ func (w Words) LaterValue(at document.Place) (what, hint string) {
 		return fmt.Sprintf("the tool type %q", n.Text), "declare a shell or http tool"
 	case n.Text == Manifest && tacklePointer.MatchString(pointer):
 		return fmt.Sprintf("choosing tools by %q", Manifest), ManifestHint
+	case soundingsPointer.MatchString(parent) && key == "evaluator" && (n.Text == string(soundings.ByHuman) || n.Text == string(soundings.ByHybrid)):
+		return fmt.Sprintf("choice by a person (%q: %q)", key, n.Text), `write "model", or remove it`
+	case soundingsPointer.MatchString(parent) && key == "on_tie" && n.Text == string(soundings.TieHuman):
+		return fmt.Sprintf("choice by a person (%q: %q)", key, n.Text), `write "cheapest" or "first", or remove it`
+	case frontierPointer.MatchString(parent) && key == "policy" && n.Text == string(soundings.Interactive):
+		return fmt.Sprintf("choice by a person (%q: %q)", key, n.Text), `write "balanced", "prefer_cheap" or "prefer_quality", or remove it`
 	}
 	return "", ""
 }

@@ -40,6 +40,11 @@ func TestHomesOfKeys(t *testing.T) {
 	require.Equal(t, `"loop_until" belongs in the phase's "rules"`, w.Home(root, "loop_until", false))
 	require.Equal(t, `"window" belongs in the phase's "intra_context", or for all phases in "auto_context": {"intra_phase": {...}}`, w.Home(root, "window", false))
 	require.Equal(t, `"wards" belongs in a phase`, w.Home(root, "wards", false))
-	require.Equal(t, `"max_parallel" belongs in the cascade, for phases with "after", or in "for_each"`, w.Home(root, "max_parallel", false))
+	require.Equal(t, `"max_parallel" belongs in the cascade, for phases with "after", in "for_each" or in "soundings"`, w.Home(root, "max_parallel", false))
+	require.Equal(t, `"soundings" belongs in a phase, or in the cascade for whole runs`, w.Home(root, "soundings", false))
+	require.Equal(t, `"reforge" belongs in "soundings"`, w.Home(root, "reforge", false))
+	require.Equal(t, `"mutations" belongs in "soundings"`, w.Home(root, "mutations", false))
+	require.Equal(t, `"honing_prompt" belongs in "reforge" of "soundings"`, w.Home(root, "honing_prompt", false))
 	require.Empty(t, w.Home(root, "colour", false))
+	require.Empty(t, w.Home(root, "mode", false), "many things have one")
 }

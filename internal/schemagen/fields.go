@@ -17,6 +17,7 @@ type field struct {
 	def      any
 	min, max json.Number
 	above    json.Number // an exclusive lower bound
+	below    json.Number // an exclusive upper bound
 	minItems uint64
 	pattern  string
 	enum     []any
@@ -28,7 +29,7 @@ type field struct {
 func (f field) apply(s *jsonschema.Schema) *jsonschema.Schema {
 	out := *s
 	out.Description, out.Default, out.Examples, out.Minimum, out.Maximum = f.text, f.def, f.examples, f.min, f.max
-	out.ExclusiveMinimum = f.above
+	out.ExclusiveMinimum, out.ExclusiveMaximum = f.above, f.below
 	if f.items != nil {
 		out.Items = f.items.apply(out.Items)
 	}
@@ -96,6 +97,7 @@ var fields = map[string]map[string]field{
 		"validators":   {text: "Validators that a model runs, by name, for loop_until.", examples: []any{map[string]any{"polite": map[string]any{"instructions": "Is this polite? {{ content }}"}}}},
 		"tools":        {text: "Tools that this cascade declares. Files named *.tool.json in the same folder declare one tool each."},
 		"max_parallel": {text: "In a cascade whose phases have after: how many of them run at a time.", def: cascade.DefaultMaxParallel, min: "1", max: manyParallel},
+		"soundings":    {text: "Runs the whole cascade several times, keeps the best run, and refines it. Each candidate is a session of its own.", examples: []any{map[string]any{"factor": 3}}},
 		"phases":       {text: "The steps. They run in this order when none of them has handoffs, routing or after; with after, a phase runs when those before it have ended; otherwise a phase without handoffs and routing ends the run.", minItems: 1},
 	},
 	"AutoContext": {
@@ -173,6 +175,13 @@ var fields = map[string]map[string]field{
 		"callout_weight":       {text: "How much it counts that a message is a callout.", def: inter.Selection.CalloutWeight, min: "0", max: manyWeight},
 		"similarity_threshold": {text: "With semantic: messages that are less similar to the task than this share of the most similar one are left out.", def: inter.Selection.SimilarityThreshold, min: "0", max: "1"},
 	},
+	"Soundings":           soundingFields,
+	"Model":               modelFields,
+	"Ballots":             ballotFields,
+	"CostAware":           costFields,
+	"Pareto":              paretoFields,
+	"Adaptive":            adaptiveFields,
+	"Reforge":             reforgeFields,
 	"TokenBudget":         tokenBudget(),
 	"TokenBudgetOverride": tokenOverride,
 	"Summarizer": {
@@ -230,6 +239,7 @@ var fields = map[string]map[string]field{
 		"sub_cascades":      {text: "Other cascades that run, in order, before the phase's first call. Templates of the phase see their outputs as subs.NAME.", examples: []any{[]any{map[string]any{"ref": "research.json", "input_map": map[string]string{"topic": "{{ input.topic }}"}}}}},
 		"async_cascades":    {text: "Other cascades that run in the background. The end of the run waits for them, unless they are detached.", examples: []any{[]any{map[string]any{"ref": "notify", "trigger": "on_end"}}}},
 		"wards":             {text: "Validators before the phase, after each answer and after its end.", examples: []any{map[string]any{"pre": []any{map[string]any{"validator": "allowed", "mode": "blocking"}}}}},
+		"soundings":         {text: "Runs the phase several times, each time in a context of its own, keeps the best answer, and refines it.", examples: []any{map[string]any{"factor": 3, "evaluator_instructions": "Which answer is complete and correct?"}}},
 	},
 	"Wards": {
 		"pre":  {text: "Validators of the rendered input, before anything is paid for."},

@@ -14,6 +14,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/cascade/soundings"
 	"github.com/windlass-run/windlass/schema"
 )
 
@@ -89,6 +90,13 @@ var enums = map[reflect.Type][]any{
 	reflect.TypeFor[cascade.Include](): {
 		cascade.IncludeOutput, cascade.IncludeMessages, cascade.IncludeImages, cascade.IncludeState,
 	},
+	reflect.TypeFor[soundings.ModelStrategy](): {soundings.RoundRobin, soundings.Random, soundings.Weighted},
+	reflect.TypeFor[soundings.MutationMode]():  {soundings.Rewrite, soundings.Augment, soundings.Approach},
+	reflect.TypeFor[soundings.Mode]():          {soundings.Evaluate, soundings.Aggregate},
+	reflect.TypeFor[soundings.Evaluator]():     {soundings.ByModel},
+	reflect.TypeFor[soundings.OnTie]():         {soundings.TieCheapest, soundings.TieFirst},
+	reflect.TypeFor[soundings.Normalization](): {soundings.MinMax, soundings.ZScore, soundings.LogScale},
+	reflect.TypeFor[soundings.Policy]():        {soundings.Balanced, soundings.PreferCheap, soundings.PreferQuality},
 	reflect.TypeFor[cascade.MessagesFilter](): {
 		cascade.MessagesAll, cascade.MessagesAssistantOnly, cascade.MessagesLastTurn,
 	},
@@ -147,6 +155,7 @@ func addForms(defs jsonschema.Definitions) {
 	set("Phase", "async_cascades", list(&jsonschema.Schema{AnyOf: []*jsonschema.Schema{name, ref("AsyncCascade")}}))
 	set("ForEach", "items", &jsonschema.Schema{Type: "array"}, name)
 	set("Context", "from", list(source), name, ref("Source"))
+	addSoundings(set, list, ref)
 	onOff := &jsonschema.Schema{Type: "boolean"}
 	set("IntraContext", "truncation", onOff, ref("Truncation"))
 	set("IntraContext", "clear_tool_uses", onOff, ref("ClearToolUses"))
