@@ -58,6 +58,7 @@ func (k *checker) check() {
 	settings.CheckModel(k.root, "model")
 	checkFallback(k.root, k.cascade.Model, k.cascade.Fallback)
 	validatorRules{k}.checkValidators()
+	soundingRules{k}.checkCascade()
 	phaseRules{k}.checkPhaseNames()
 	for _, p := range k.phases {
 		if k.root.Document().Full() || k.stop() != nil {
@@ -103,6 +104,7 @@ func (k *checker) checkPhase(p located) {
 	childRules{k}.checkChildren(p)
 	wardRules{k}.checkWards(p)
 	listRules{k}.checkForEach(p)
+	soundingRules{k}.checkPhase(p)
 	phase.checkLoopUntil(p)
 	references.checkTargets(p)
 	references.checkContext(p)

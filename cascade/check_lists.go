@@ -18,7 +18,7 @@ func (k listRules) checkForEach(p located) {
 	}
 	at := p.at.Key("for_each")
 	k.checkItems(at.Key("items"))
-	k.checkAs(at, p.ForEach.Variable())
+	k.checkAs(p, p.ForEach.Variable())
 	if p.ChoosesRoute() {
 		p.at.KeyError("handoffs", CodeMisplacedField,
 			fmt.Sprintf("%s runs once for each element of a list, and its elements cannot choose one way together", p.title()),
@@ -47,13 +47,13 @@ func (k listRules) checkItems(at place) {
 const listHint = `write a list, the path of one as outputs.plan.files, or a template that renders a JSON list, as {{ outputs.plan.files | tojson }}`
 
 // checkAs refuses a variable that would hide one of windlass, or that it makes itself.
-func (k listRules) checkAs(at place, name string) {
-	where := at.Key("as")
+func (k listRules) checkAs(p located, name string) {
+	where := p.at.Keys("for_each", "as")
 	if where.Node() == nil || !where.Sound() {
 		return
 	}
 	for _, v := range []string{name, name + "_index"} {
-		if _, taken := k.known.Variables.Phase[v]; taken || v == "subs" || v == "loop" {
+		if _, taken := k.known.Variables.Phase[v]; taken || v == "subs" || v == "loop" || p.Soundings != nil && judged[v] != nil {
 			where.Error(CodeInvalidName, fmt.Sprintf("%s cannot be %q: templates already have a variable %q", describe(where), name, v), "choose another name")
 			return
 		}

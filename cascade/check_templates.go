@@ -42,6 +42,8 @@ type sight struct {
 	list bool // it makes the list of the phase, which has no element yet
 	subs int  // how many of the sub cascades have ended; -1: all of them
 	own  bool // the output of the phase itself
+
+	judge bool // the answers that are judged
 }
 
 var seesAll = sight{subs: -1}
@@ -135,6 +137,7 @@ func (t templates) ofPhase(p located) iter.Seq[templateAt] {
 	for _, name := range slices.Sorted(maps.Keys(p.Inputs)) {
 		list = stringsIn(p.at.Keys("inputs", name), list)
 	}
+	list = append(list, t.ofSoundings(p.Soundings, p.at)...)
 	for _, at := range sourcesOf(p) {
 		if IsTemplate(at.text) {
 			list = append(list, at)

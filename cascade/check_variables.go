@@ -42,6 +42,7 @@ func (k variableRules) checkVariables() {
 		at := k.templates.in(list.Keys(name, "instructions"))
 		k.checkTemplate(textAt(at, k.cascade.Validators[name].Instructions), phase)
 	}
+	k.checkRunVariables(k.scope(nil, input))
 }
 
 // templatesOf yields every template of a phase.
@@ -53,17 +54,32 @@ func (k variableRules) templatesOf(p located) iter.Seq[templateAt] {
 			}
 		}
 		for at, text := range k.validatorsOf(p) {
-			if command, ok := strings.CutPrefix(text, string(ValidatorCommand)+":"); ok && !yield(templateAt{TemplateCommand, at, string(ValidatorCommand) + ":", command, seesAll}) {
+			if t, is := commandAt(at, text); is && !yield(t) {
 				return
 			}
 		}
 	}
 }
 
+// commandAt returns the template of a validator that is a command.
+func commandAt(at place, validator string) (t templateAt, is bool) {
+	const prefix = string(ValidatorCommand) + ":"
+	command, is := strings.CutPrefix(validator, prefix)
+	return templateAt{TemplateCommand, at, prefix, command, seesAll}, is
+}
+
 // validatorsOf yields the validators of a phase with their places.
 func (k variableRules) validatorsOf(p located) iter.Seq2[place, string] {
 	return func(yield func(place, string) bool) {
-		if !yield(p.at.Keys("rules", "loop_until"), p.Rules.LoopUntil) || p.Wards == nil {
+		if !yield(p.at.Keys("rules", "loop_until"), p.Rules.LoopUntil) {
+			return
+		}
+		for at, validator := range validatorsOfSoundings(p.Soundings, p.at) {
+			if !yield(at, validator) {
+				return
+			}
+		}
+		if p.Wards == nil {
 			return
 		}
 		for i, key := range []string{"pre", "turn", "post"} {
@@ -83,6 +99,7 @@ type varScope struct {
 	input     bool // members of input that nobody names are worth a warning
 	phase     *located
 	own       map[string]*shape.Shape // variables that only the phase has
+	run       bool                    // of the soundings of the cascade, outside of its phases
 }
 
 // enter makes the scope that of a phase: with its element of a list, its sub cascades and the state
@@ -104,6 +121,8 @@ func (k variableRules) enter(s *varScope, p *located) {
 func (k variableRules) of(s *varScope, t templateAt, root string) (*shape.Shape, bool) {
 	own, isOwn := s.own[root]
 	switch {
+	case t.sees.judge && judged[root] != nil:
+		return judged[root], true
 	case isOwn && root == "subs":
 		return k.subsShape(s.phase, t.sees.subs), !t.sees.list
 	case isOwn:
@@ -233,6 +252,9 @@ func (k variableRules) checkLookup(t templateAt, l *Lookup, s *varScope) {
 	}
 	what := l.expression(lack.At + 1)
 	hint := k.memberHint(l, lack)
+	if !IsTemplate(t.text) && !t.sees.list && !strings.HasPrefix(strings.TrimSpace(t.text), root+".") { // a word may be meant as one
+		hint += "; " + asText(t.text)
+	}
 	switch {
 	case !lack.Never && lack.At == 1 && s.input:
 		t.report(l, SeverityWarning, fmt.Sprintf("%s uses %q, which \"inputs_schema\" does not name", describe(t.at), what), hint)
@@ -299,12 +321,21 @@ func (k variableRules) checkPaths(p located, s *varScope) {
 		if path == nil {
 			if !t.sees.list { // a list says so itself
 				t.at.Error(CodeInvalidValue, fmt.Sprintf("%s is %q, which is neither a template nor the name of a value of state or input", describe(t.at), t.text),
-					fmt.Sprintf("for a text write {{ %q }}", t.text))
+					asText(t.text))
 			}
 			continue
 		}
 		k.checkPath(t, path, s)
 	}
+}
+
+// asText says how a text is written where a path is taken for one.
+func asText(text string) string {
+	quoted := strconv.Quote(text)
+	if !strings.ContainsAny(text, `'\`) {
+		quoted = "'" + text + "'" // which needs nothing more within JSON
+	}
+	return "for a text write {{ " + quoted + " }}"
 }
 
 // checkPath checks a path: of a variable, else of a value of state, else of input.
@@ -321,7 +352,15 @@ func (k variableRules) checkPath(t templateAt, path []any, s *varScope) {
 			return
 		}
 		l.Path = append([]any{"input"}, path...)
-		k.cascade.needs = append(k.cascade.needs, need{l, describe(t.at)})
+		where := describe(t.at)
+		declared := t.sees.list
+		if in := s.shapes["input"]; in != nil && !declared {
+			_, declared = in.Members[root]
+		}
+		if !declared {
+			where += " (" + asText(t.text) + ")"
+		}
+		k.cascade.needs = append(k.cascade.needs, need{l, where})
 		k.checkLookup(t, &l, s)
 		return
 	}
@@ -334,20 +373,28 @@ func (k variableRules) checkPath(t templateAt, path []any, s *varScope) {
 // unknownRoot reports a variable that there is not.
 func (k variableRules) unknownRoot(t templateAt, l *Lookup, s *varScope) {
 	root, _ := l.Path[0].(string)
-	t.report(l, SeverityError, fmt.Sprintf("%s uses %q, which is no variable", describe(t.at), root), k.rootHint(l, s))
+	t.report(l, SeverityError, fmt.Sprintf("%s uses %q, which is no variable", describe(t.at), root), k.rootHint(t, l, s))
 }
 
-func (k variableRules) rootHint(l *Lookup, s *varScope) string {
+func (k variableRules) rootHint(t templateAt, l *Lookup, s *varScope) string {
 	root, _ := l.Path[0].(string)
+	_, ofPhase := k.known.Variables.Phase[root]
 	switch _, own := s.own[root]; {
+	case s.run && (ofPhase || root == "subs"):
+		return "the candidates are whole runs: what their phases see is not seen here"
 	case root == "loop":
 		return "loop is known between {% for %} and {% endfor %}"
 	case own:
 		return "the list is made before its first element, and before the sub cascades"
 	case root == "subs":
 		return `subs has the outputs of "sub_cascades", which the phase does not have`
+	case judged[root] != nil:
+		return "only the instructions of a judge or an aggregator of soundings see it"
 	}
 	names := slices.Sorted(maps.Keys(s.own))
+	if t.sees.judge {
+		names = append(names, slices.Sorted(maps.Keys(judged))...)
+	}
 	names = append(names, slices.Sorted(maps.Keys(s.variables))...)
 	if _, validator := k.known.Variables.Validator[root]; validator {
 		return "only the instructions of a validator see it; a command reads it from its standard input, as JSON"
@@ -436,7 +483,7 @@ func (k variableRules) outputShape(p located) *shape.Shape {
 		return &shape.Shape{Kind: "a list", Item: k.outputShape(one)}
 	}
 	switch {
-	case p.at.Has("tool") || !p.at.Intact("output_schema"):
+	case p.at.Has("tool") || !p.at.Intact("output_schema") || p.Soundings != nil && p.Soundings.Aggregates():
 		return nil
 	case len(p.OutputSchema) == 0:
 		return &shape.Shape{Kind: "a string"}

@@ -28,6 +28,12 @@ func (k *checker) includeTexts(t *files.Texts) {
 		include(p.at.Key("instructions"), &p.Instructions)
 		include(p.at.Keys("rules", "turn_prompt"), &p.Rules.TurnPrompt)
 		include(p.at.Keys("rules", "retry_instructions"), &p.Rules.RetryInstructions)
+		for at, text := range textsOfSoundings(p.Soundings, p.at) {
+			include(at, text)
+		}
+	}
+	for at, text := range textsOfSoundings(k.cascade.Soundings, k.root) {
+		include(at, text)
 	}
 	for name, v := range k.cascade.Validators {
 		include(k.root.Keys("validators", name, "instructions"), &v.Instructions)

@@ -83,6 +83,7 @@ const (
 	StepList       StepKind = "list"      // the elements of a list
 	StepCollected  StepKind = "collected" // the message with the outputs of all elements
 	StepCandidate  StepKind = "candidate" // which of several tries a branch is
+	StepSeed       StepKind = "seed"      // what decides by chance for candidates
 	StepRewrite    StepKind = "rewrite"   // of the instructions of a candidate
 	StepWinners    StepKind = "winners"   // earlier rewrites that have won
 	StepRoom       StepKind = "room"      // what the budget has left for another candidate
@@ -243,4 +244,12 @@ func (k Key) ParentBranch() Key {
 		p.Branches = p.Branches[:n-1]
 	}
 	return p.Key().Branch()
+}
+
+// ParentPlace returns the visit, or the branch of it, that the branch k grows from.
+func (k Key) ParentPlace() Key {
+	p := k.Path()
+	p.Branches = p.Branches[:max(len(p.Branches)-1, 0)]
+	p.Attempt, p.Turn, p.Effect = 0, 0, nil
+	return p.Key()
 }

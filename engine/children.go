@@ -56,7 +56,8 @@ type ChildError struct {
 	Name    string
 	Session string
 	Status  echo.Status
-	Reason  string
+	Stopped echo.StopReason
+	Reason  string // in words
 }
 
 func (e *ChildError) Error() string {
@@ -149,7 +150,7 @@ func failure(name string, out *effect.ChildOutcome) error {
 	if out.Status.IsSuccess() {
 		return nil
 	}
-	e := &ChildError{Name: name, Session: out.Session, Status: out.Status}
+	e := &ChildError{Name: name, Session: out.Session, Status: out.Status, Stopped: out.Reason}
 	if out.Error != nil {
 		e.Reason = out.Error.Message
 	}
@@ -298,7 +299,7 @@ func (v *visit) given(field, source string) (any, error) {
 	}
 	value, err := v.templates.lookUp(source)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", field, err)
+		return nil, fmt.Errorf("%s is %q, which is no template: %w; for a text write {{ %q }}", field, source, err, source)
 	}
 	return value, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/lookup"
+	"github.com/windlass-run/windlass/engine/sounding"
 	"github.com/windlass-run/windlass/engine/views"
 )
 
@@ -33,6 +34,8 @@ type Runner struct {
 	// Workspace reads the state of the files, nil when there is none, when a phase stops before
 	// its end or its tools may have changed something; may be nil.
 	Workspace func(ctx context.Context) *echo.Workspace
+
+	Rewrites sounding.Rewrites // earlier rewrites of instructions that have won; nil: none are known
 
 	Children Children // runs other cascades; nil: a run that needs one fails
 

@@ -35,8 +35,8 @@ type Words interface {
 	// LaterValue names a value that a later version brings, and what to write instead; "" for others.
 	LaterValue(at Place) (what, hint string)
 
-	// TypeHint says what to write in place of a value of a wrong type; "" where nothing special is said.
-	TypeHint(at Place) string
+	// Instead says what to write in place of a value of a wrong type, or out of range; "" where nothing special is said.
+	Instead(at Place) string
 
 	// TooFew says that a list has too few elements; the code is empty where nothing special is said.
 	TooFew(at Place) (code Code, message, hint string)

@@ -18,7 +18,7 @@ func (plain) Describe(at document.Place) string { return "the value at " + at.Po
 func (plain) Later(document.Place, string) bool             { return false }
 func (plain) Home(document.Place, string, bool) string      { return "" }
 func (plain) LaterValue(document.Place) (what, hint string) { return "", "" }
-func (plain) TypeHint(document.Place) string                { return "" }
+func (plain) Instead(document.Place) string                 { return "" }
 
 func (plain) TooFew(document.Place) (code document.Code, message, hint string) { return "", "", "" }
 

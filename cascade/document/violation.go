@@ -57,11 +57,11 @@ func (d *Document) wrongValue(at Place, v schema.Violation) {
 	code, message, hint := CodeInvalidValue, what+": "+v.Message, ""
 	switch v.Keyword {
 	case "type":
-		code, hint = CodeWrongType, cmp.Or(typeHint(v, n), d.words.TypeHint(at))
+		code, hint = CodeWrongType, cmp.Or(typeHint(v, n), d.words.Instead(at))
 	case "enum", "const":
 		hint = enumHint(v, n)
 	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
-		code, message = CodeOutOfRange, what+" "+v.Message
+		code, message, hint = CodeOutOfRange, what+" "+v.Message, d.words.Instead(at)
 	case "minItems":
 		message = what + " " + v.Message
 		if c, m, h := d.words.TooFew(at); c != "" {
@@ -77,6 +77,9 @@ func (d *Document) wrongValue(at Place, v schema.Violation) {
 
 // typeHint says how to write what was probably meant.
 func typeHint(v schema.Violation, n *source.Node) string {
+	if strings.Contains(v.Pointer, "/input_map/") {
+		return `write a template or the path of a value, as "{{ 5 }}" or "input.list"`
+	}
 	if n == nil || n.Kind != source.String {
 		return ""
 	}

@@ -3,6 +3,7 @@ package soundings
 import (
 	"cmp"
 	"iter"
+	"slices"
 )
 
 // Count returns the number of candidates: of an adaptive number the most. Without a factor it is what the
@@ -97,6 +98,26 @@ func (r *Reforge) PerStep() int { return cmp.Or(r.FactorPerStep, DefaultPerStep)
 
 // MaxMisses returns after how many steps in a row without a better answer the refinement ends.
 func (r *Reforge) MaxMisses() int { return cmp.Or(r.Patience, DefaultPatience) }
+
+// Asks returns the models that are named and may be asked, each once.
+func (s *Soundings) Asks() []string {
+	var out []string
+	add := func(name string, is bool) {
+		if is && name != "" && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	if !s.Active() {
+		return nil
+	}
+	for _, m := range s.Models {
+		add(m.Name, true)
+	}
+	add(s.RewriteModel, s.MutatesBy() == Rewrite && (s.Mutates() || s.Reforge != nil && s.Reforge.Mutate))
+	add(s.AggregatorModel, s.Aggregates() && s.AggregatorInstructions != "")
+	add(s.EvaluatorModel, !s.Aggregates())
+	return out
+}
 
 // Validators yields the validators as they are written, each with the key that has it.
 func (s *Soundings) Validators() iter.Seq2[string, string] {

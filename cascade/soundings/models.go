@@ -26,20 +26,38 @@ func (s *Soundings) Assign(seed string) []Model {
 	}
 }
 
-// inTurn goes round the models. One that says how many candidates it gets is left out when it has them.
+// inTurn goes round the models, leaving out those that have as many candidates as they get.
 func (s *Soundings) inTurn(n int) []Model {
-	var out []Model
-	given := make([]int, len(s.Models))
+	left := s.shares(n)
+	out := make([]Model, 0, n)
 	for len(out) < n {
-		before := len(out)
 		for i, m := range s.Models {
-			if len(out) < n && (m.Factor == 0 || given[i] < m.Factor) {
+			if left[i] > 0 {
 				out = append(out, m)
-				given[i]++
+				left[i]--
 			}
 		}
-		if len(out) == before {
-			clear(given) // The factors come to less than there are candidates: round again.
+	}
+	return out[:n]
+}
+
+// shares returns how many candidates each model gets, at least n in all: as many as it says, and of what
+// that leaves, those that do not say it one after the other. Where all say it, and it is too few, all
+// take part in that.
+func (s *Soundings) shares(n int) []int {
+	out := make([]int, len(s.Models))
+	open := false
+	for i, m := range s.Models {
+		out[i] = m.Factor
+		n -= m.Factor
+		open = open || m.Factor == 0
+	}
+	for n > 0 {
+		for i, m := range s.Models {
+			if n > 0 && (!open || m.Factor == 0) {
+				out[i]++
+				n--
+			}
 		}
 	}
 	return out

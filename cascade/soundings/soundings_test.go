@@ -67,13 +67,16 @@ func names(models []soundings.Model) string {
 func TestModelsOfCandidates(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`{"factor": 3}`:                                          "",
-		`{"models": ["b", "a"]}`:                                 "b a",
-		`{"models": ["b", "a"], "factor": 5}`:                    "b a b a b",
-		`{"models": ["a", "b", "c"], "factor": 2}`:               "a b",
-		`{"models": {"z": {"factor": 3}, "b": {"factor": 1}}}`:   "z b z z",
-		`{"models": {"a": {"factor": 1}, "b": {}}, "factor": 4}`: "a b b b",
-		`{"models": {"a": {"factor": 1}}, "factor": 3}`:          "a a a",
+		`{"factor": 3}`:                                                                                   "",
+		`{"models": ["b", "a"]}`:                                                                          "b a",
+		`{"models": ["b", "a"], "factor": 5}`:                                                             "b a b a b",
+		`{"models": ["a", "b", "c"], "factor": 2}`:                                                        "a b",
+		`{"models": {"z": {"factor": 3}, "b": {"factor": 1}}}`:                                            "z b z z",
+		`{"models": {"a": {"factor": 1}, "b": {}}, "factor": 4}`:                                          "a b b b",
+		`{"models": {"b": {}, "a": {"factor": 3}}, "factor": 4}`:                                          "b a a a",
+		`{"models": {"b": {}, "a": {"factor": 2}}}`:                                                       "b a a",
+		`{"models": {"a": {"factor": 2}, "b": {"factor": 1}}, "factor": 5}`:                               "a b a b a",
+		`{"models": {"a": {"factor": 1}}, "factor": 3}`:                                                   "a a a",
 		`{"models": {"a": {"factor": 4}, "b": {"factor": 1}}, "factor": 5, "model_strategy": "weighted"}`: "a a b a a",
 		`{"models": {"a": {"factor": 2}, "b": {"factor": 1}}, "factor": 6, "model_strategy": "weighted"}`: "a b a a b a",
 		`{"models": ["a", "b"], "factor": 3, "model_strategy": "weighted"}`:                               "a b a",
@@ -205,6 +208,23 @@ func TestReforge(t *testing.T) {
 	} {
 		require.Equal(t, want, read(t, text).Reforge.Until(), text)
 	}
+}
+
+func TestModelsThatAreAsked(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		`{"factor": 3}`:                         nil,
+		`{"factor": 1, "evaluator_model": "j"}`: nil,
+		`{"models": ["a", "b", "a"], "evaluator_model": "j", "aggregator_model": "g", "rewrite_model": "r"}`:                        {"a", "b", "j"},
+		`{"factor": 2, "mode": "aggregate", "evaluator_model": "j", "aggregator_model": "g", "rewrite_model": "r", "mutate": true}`: {"r"},
+		`{"factor": 2, "mode": "aggregate", "aggregator_model": "g", "aggregator_instructions": "x"}`:                               {"g"},
+		`{"factor": 2, "evaluator_model": "j", "rewrite_model": "r", "reforge": {"mutate": true}}`:                                  {"r", "j"},
+		`{"factor": 2, "evaluator_model": "j", "rewrite_model": "r", "mutation_mode": "augment"}`:                                   {"j"},
+	} {
+		require.Equal(t, want, read(t, text).Asks(), text)
+	}
+	var none *soundings.Soundings
+	require.Empty(t, none.Asks())
 }
 
 func TestValidatorsOfSoundings(t *testing.T) {

@@ -88,8 +88,8 @@ func (w Words) WrongText(at document.Place, text string) (code document.Code, me
 	return "", "", ""
 }
 
-// TypeHint implements [document.Words].
-func (w Words) TypeHint(at document.Place) string {
+// Instead implements [document.Words].
+func (w Words) Instead(at document.Place) string {
 	last := max(0, strings.LastIndexByte(at.Pointer(), '/'))
 	if !soundingsPointer.MatchString(at.Pointer()[:last]) {
 		return ""

@@ -48,6 +48,7 @@ var wordCompleters = map[string]completer{
 	"context show":     onlyFirst(sessionNames),
 	"context diff":     onlyFirst(sessionNames),
 	"context why":      onlyFirst(sessionNames),
+	"soundings":        onlyFirst(sessionNames),
 	"context stats":    onlyFirst(sessionNames),
 	"context select":   onlyFirst(sessionNames),
 	"test freeze":      onlyFirst(sessionNames),

@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/internal/crashtest"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
@@ -69,12 +70,12 @@ func openTools(entries []*echo.Entry) bool {
 }
 
 // died counts a death, and says now and then how far the test is.
-func (c *crashes) died(t *trap, place string) {
+func (c *crashes) died(t *crashtest.Trap, place string) {
 	c.totals.mu.Lock()
 	if c.totals.traps == nil {
 		c.totals.traps, c.totals.places = map[string]int{}, map[string]int{}
 	}
-	c.totals.traps[t.kind]++
+	c.totals.traps[string(t.Kind)]++
 	c.totals.places[place]++
 	c.totals.mu.Unlock()
 	n := c.killed.Add(1)

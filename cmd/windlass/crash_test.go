@@ -26,6 +26,7 @@ import (
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
+	"github.com/windlass-run/windlass/internal/crashtest"
 )
 
 var kills = flag.Int("kills", 0, "kill windlass so many times in TestCrash, and print what came of it; 0: a few times, silently")
@@ -81,7 +82,7 @@ func (c *crashes) undisturbed() {
 	r.play(0)
 	c.took = time.Since(start)
 	c.output, c.ids = r.output(r.entries()), map[string]bool{}
-	for id, n := range r.server.asked {
+	for id, n := range r.server.Asked() {
 		require.Equal(c.t, 1, n, "every request is another one")
 		c.ids[id] = true
 	}
@@ -118,7 +119,7 @@ type crashRound struct {
 	all    *crashes
 	t      *testing.T
 	id     string
-	server *crashServer
+	server *crashtest.Server
 	deaths int
 	told   []string // what happened, for when it goes wrong
 }
@@ -161,7 +162,7 @@ func (r *crashRound) killEngines() (stop func()) {
 func (r *crashRound) play(traps int) {
 	args := []string{"run", "crash.json", "--model", "thinker", "--session", r.id}
 	for {
-		var t *trap
+		var t *crashtest.Trap
 		if traps--; traps >= 0 {
 			t = r.chooseTrap()
 		}
@@ -172,7 +173,7 @@ func (r *crashRound) play(traps int) {
 			require.NoError(r.t, err, r.story())
 			require.Equal(r.t, echo.StatusCompleted, record.EndOf(rec.Entries).Status, r.story())
 			return
-		case code == exitStorage && t != nil && t.kind == trapDisk:
+		case code == exitStorage && t != nil && t.Kind == crashtest.NoRoom:
 			require.Regexp(r.t, diskFullText, p.err.String(), r.story())
 		default:
 			require.Equal(r.t, -1, code, "%s\n%s\n%s", r.story(), p.out.String(), p.err.String())
@@ -193,72 +194,43 @@ func (r *crashRound) play(traps int) {
 }
 
 // try starts a process and waits for its end.
-func (r *crashRound) try(args []string, t *trap) (*process, int) {
-	r.server.set(t)
+func (r *crashRound) try(args []string, t *crashtest.Trap) (*process, int) {
+	r.server.Set(t)
 	p := &process{Cmd: exec.Command("windlass", args...), t: r.t}
 	r.told = append(r.told, strings.Join(args, " "))
 	switch {
 	case t == nil:
-	case t.kind == trapDisk:
-		p.Cmd = exec.Command("/bin/sh", append([]string{"-c", fmt.Sprintf(`ulimit -f %d; exec windlass "$@"`, t.n), "sh"}, args...)...)
-	case t.kind == trapTool:
-		r.file(t.file, "")
+	case t.Kind == crashtest.NoRoom:
+		p.Cmd = exec.Command("/bin/sh", append([]string{"-c", fmt.Sprintf(`ulimit -f %d; exec windlass "$@"`, t.N), "sh"}, args...)...)
+	case t.Kind == crashtest.InTool:
+		r.file(t.File, "")
 	}
 	if t != nil {
-		r.told = append(r.told, fmt.Sprintf("  trap: %s %d %s %s", t.kind, t.n, t.wait, t.file))
+		r.told = append(r.told, fmt.Sprintf("  trap: %s %d %s %s", t.Kind, t.N, t.Wait, t.File))
 	}
 	r.begin(p)
-	t.begin(p.Process)
+	t.Begin(p.Process)
 	if args[0] == "resume" {
 		r.all.totals.resumes.Add(1)
 	}
-	stop := r.watch(t)
+	stop := t.Watch(r.ends)
 	code := p.wait()
 	stop()
-	if t != nil && t.file != "" {
-		_ = os.Remove(filepath.Join(r.dir, t.file)) // it may have sprung
+	if t != nil && t.File != "" {
+		_ = os.Remove(filepath.Join(r.dir, t.File)) // it may have sprung
 	}
 	r.told = append(r.told, fmt.Sprintf("  exit code %d", code))
 	return p, code
 }
 
-// watch springs the traps that nobody else does: those of the clock and of entries.
-func (r *crashRound) watch(t *trap) (stop func()) {
-	if t == nil || t.kind != trapTime && t.kind != trapEntry {
-		return func() {}
-	}
-	quit, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		if t.kind == trapTime {
-			select {
-			case <-time.After(t.wait):
-				t.spring()
-			case <-quit:
-			}
-			return
-		}
-		for {
-			select {
-			case <-time.After(2 * time.Millisecond):
-			case <-quit:
-				return
-			}
-			data, err := os.ReadFile(r.journal())
-			if err == nil && bytes.Count(data, []byte(`"node_type":"phase_end"`))+bytes.Count(data, []byte(`"node_type":"run_end"`)) >= t.n {
-				t.spring()
-				return
-			}
-		}
-	}()
-	return func() {
-		close(quit)
-		<-done
-	}
+// ends counts the ends of phases and runs that are in the journal.
+func (r *crashRound) ends() int {
+	data, _ := os.ReadFile(r.journal()) // it may not be there yet
+	return bytes.Count(data, []byte(`"node_type":"phase_end"`)) + bytes.Count(data, []byte(`"node_type":"run_end"`))
 }
 
 // chooseTrap returns a trap at a random place of what is left of the run.
-func (r *crashRound) chooseTrap() *trap {
+func (r *crashRound) chooseTrap() *crashtest.Trap {
 	calls, ends, tools := 0, 0, map[string]bool{}
 	if rec, err := journal.Read(r.journal()); err == nil {
 		for _, e := range rec.Entries {
@@ -275,23 +247,23 @@ func (r *crashRound) chooseTrap() *trap {
 	left := max(r.all.requests-calls, 1)
 	switch pick := rand.IntN(12); {
 	case pick < 2:
-		return &trap{kind: trapRequest, n: 1 + rand.IntN(left)}
+		return &crashtest.Trap{Kind: crashtest.AtRequest, N: 1 + rand.IntN(left)}
 	case pick < 4:
-		return &trap{kind: trapHalf, n: 1 + rand.IntN(left)}
+		return &crashtest.Trap{Kind: crashtest.AtHalf, N: 1 + rand.IntN(left)}
 	case pick < 6:
-		return &trap{kind: trapAnswer, n: 1 + rand.IntN(left)}
+		return &crashtest.Trap{Kind: crashtest.AtAnswer, N: 1 + rand.IntN(left)}
 	case pick < 8:
 		open := slices.DeleteFunc(slices.Clone(crashTools), func(n string) bool { return tools[n] })
 		if len(open) > 0 {
-			return &trap{kind: trapTool, file: []string{diesBefore, diesAfter}[rand.IntN(2)] + open[rand.IntN(len(open))]}
+			return &crashtest.Trap{Kind: crashtest.InTool, File: []string{diesBefore, diesAfter}[rand.IntN(2)] + open[rand.IntN(len(open))]}
 		}
 	case pick < 9:
 		const phases = 7 // visits
-		return &trap{kind: trapEntry, n: ends + 1 + rand.IntN(phases+1-min(ends, phases))}
+		return &crashtest.Trap{Kind: crashtest.AtMark, N: ends + 1 + rand.IntN(phases+1-min(ends, phases))}
 	case pick < 10 && !r.isEmbedded():
-		return &trap{kind: trapDisk, n: 1 + rand.IntN(120)}
+		return &crashtest.Trap{Kind: crashtest.NoRoom, N: 1 + rand.IntN(120)}
 	}
-	return &trap{kind: trapTime, wait: rand.N(r.all.took + r.all.took/4)}
+	return &crashtest.Trap{Kind: crashtest.AtTime, Wait: rand.N(r.all.took + r.all.took/4)}
 }
 
 // isEmbedded reports whether the lab has an engine of its own, whose files must not be limited.
@@ -325,7 +297,7 @@ func (r *crashRound) story() string { return r.id + "\n" + strings.Join(r.told, 
 // afterDeath notes what the journal has, and demands that it holds.
 func (r *crashRound) afterDeath(rec *journal.Recording) {
 	r.t.Helper()
-	r.server.settle(answersIn(rec.Entries))
+	r.server.Settle(answersIn(rec.Entries)...)
 	v, err := appAt(r.home).Verify(context.Background(), rec, app.Extensions{})
 	require.NoError(r.t, err, r.story())
 	require.True(r.t, v.Holds, "%s\n%s", v.Difference, r.story())
@@ -369,7 +341,7 @@ func (r *crashRound) check(c *crashes) {
 	r.t.Helper()
 	entries := r.entries()
 	unfinished := r.checkTools(entries)
-	answers, requests, again := r.server.counts()
+	again := r.server.Again()
 	r.all.totals.again.Add(int64(len(again)))
 	require.Empty(r.t, again, "answers that were in the journal were asked for again\n%s", r.story())
 	require.NoError(r.t, r.server.Refused(), r.story())
@@ -382,13 +354,15 @@ func (r *crashRound) check(c *crashes) {
 	}
 	require.Equal(r.t, c.output, r.output(entries), r.story())
 	if unfinished == 0 {
-		for id := range r.server.asked {
+		for id := range r.server.Asked() {
 			require.True(r.t, c.ids[id], "a request is another than in the undisturbed run\n%s", r.story())
 		}
 		require.ElementsMatch(r.t, answersIn(entries), keysOf(c.ids), r.story())
 	}
-	c.totals.answers.Add(int64(answers))
-	c.totals.requests.Add(int64(requests))
+	for _, n := range r.server.Asked() {
+		c.totals.answers.Add(1)
+		c.totals.requests.Add(int64(n))
+	}
 	c.totals.entries.Add(int64(len(entries)))
 	c.totals.unfinished.Add(int64(unfinished))
 }

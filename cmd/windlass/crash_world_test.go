@@ -5,14 +5,11 @@ package main
 import (
 	"crypto/sha256"
 	"fmt"
-	"math/rand/v2"
-	"os"
 	"regexp"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/windlass-run/windlass/internal/crashtest"
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
 
@@ -132,149 +129,20 @@ func crashAnswer(r *llmtest.Request) *llmtest.Answer {
 // which it is in the journal.
 func answerID(r *llmtest.Request) string { return fmt.Sprintf("m-%x", sha256.Sum256(r.Raw)) }
 
-// crashServer is the provider of one round. It counts requests, answers late, and springs the trap
-// that is set.
-type crashServer struct {
-	*llmtest.Server
-
-	mu      sync.Mutex
-	trap    *trap
-	asked   map[string]int  // how often an answer was asked for
-	settled map[string]bool // answers that were in the journal when a process died
-	again   []string        // that were asked for again all the same
-}
-
 // lateness is the longest time that an answer takes.
 const lateness = 12 * time.Millisecond
 
-func startCrashServer() *crashServer {
-	s := &crashServer{asked: map[string]int{}, settled: map[string]bool{}}
-	s.Server = llmtest.Start(llmtest.Config{Key: testKey, Answer: s.answer, Sent: s.sent})
+// startCrashServer starts the provider of one round.
+func startCrashServer() *crashtest.Server {
+	s := crashtest.Start(crashtest.Config{
+		Config: llmtest.Config{Key: testKey, Answer: func(r llmtest.Request) *llmtest.Answer {
+			a := crashAnswer(&r)
+			a.Model = answerID(&r)
+			a.Usage = map[string]any{"prompt_tokens": len(r.Raw) / 4, "completion_tokens": 20, "total_tokens": len(r.Raw)/4 + 20}
+			return a
+		}},
+		Name: func(r *llmtest.Request) (id, place string) { return answerID(r), crashPlace(r) },
+	})
+	s.Late = lateness
 	return s
-}
-
-func (s *crashServer) answer(r llmtest.Request) *llmtest.Answer {
-	a := crashAnswer(&r)
-	a.Model = answerID(&r)
-	a.Usage = map[string]any{"prompt_tokens": len(r.Raw) / 4, "completion_tokens": 20, "total_tokens": len(r.Raw)/4 + 20}
-	s.mu.Lock()
-	s.asked[a.Model]++
-	if s.settled[a.Model] {
-		s.again = append(s.again, crashPlace(&r))
-	}
-	t := s.trap
-	s.mu.Unlock()
-	time.Sleep(rand.N(lateness)) // of a model that thinks; nothing waits for it
-	switch t.request() {
-	case trapRequest:
-		t.spring()
-	case trapHalf:
-		a.Fault.HangAt = llmtest.AtMiddle
-	}
-	return a
-}
-
-func (s *crashServer) sent(_ llmtest.Request, whole bool) {
-	s.mu.Lock()
-	t := s.trap
-	s.mu.Unlock()
-	if !whole || t.answered() {
-		t.spring()
-	}
-}
-
-// set sets a trap for the process that comes next, nil for none.
-func (s *crashServer) set(t *trap) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.trap = t
-}
-
-// settle notes which answers are in the journal.
-func (s *crashServer) settle(ids []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, id := range ids {
-		s.settled[id] = true
-	}
-}
-
-// counts returns how many different answers were asked for, how many requests there were, and what
-// was asked for although it was in the journal.
-func (s *crashServer) counts() (answers, requests int, again []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, n := range s.asked {
-		requests += n
-	}
-	return len(s.asked), requests, slices.Clone(s.again)
-}
-
-// The kinds of traps.
-const (
-	trapTime    = "at any time"
-	trapRequest = "when a request had arrived"
-	trapHalf    = "when half of an answer was sent"
-	trapAnswer  = "when an answer was sent"
-	trapTool    = "in a tool"
-	trapEntry   = "when a phase or the run had ended"
-	trapDisk    = "no room on the disk"
-)
-
-// trap kills one process, at one place. Its methods may be called on nil, which does nothing.
-type trap struct {
-	kind string
-	n    int           // of the request or answer, from 1; of the phase that ends; blocks of the disk
-	wait time.Duration // of trapTime
-	file string        // of trapTool
-
-	mu       sync.Mutex
-	process  *os.Process
-	requests int
-	answers  int
-}
-
-// begin tells a trap which process it is for.
-func (t *trap) begin(p *os.Process) {
-	if t == nil {
-		return
-	}
-	t.mu.Lock()
-	t.process = p
-	t.mu.Unlock()
-}
-
-func (t *trap) spring() {
-	if t == nil {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.process != nil {
-		_ = t.process.Kill() // it may have ended
-	}
-}
-
-// request counts a request and returns the kind of the trap if it is the one.
-func (t *trap) request() string {
-	if t == nil {
-		return ""
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.requests++; t.requests != t.n {
-		return ""
-	}
-	return t.kind
-}
-
-// answered counts an answer and reports whether it is the one.
-func (t *trap) answered() bool {
-	if t == nil {
-		return false
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.answers++
-	return t.kind == trapAnswer && t.answers == t.n
 }

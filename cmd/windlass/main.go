@@ -95,6 +95,7 @@ var commands = []func(*console) *cobra.Command{
 	newSessionsCommand,
 	newShipCommand,
 	newContextCommand,
+	newSoundingsCommand,
 	newVerifyCommand,
 	newReplayCommand,
 	newTestCommand,

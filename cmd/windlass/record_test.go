@@ -70,8 +70,11 @@ func everythingArrives(t *testing.T, l *lab) {
 		{exitProvider, []string{"ask.json", "--model", "html"}},
 		{exitOK, []string{"odd.json", "--offline"}},
 		{exitOK, []string{example("incident_review.json"), "--offline"}},
+		{exitOK, []string{example("release_notes.json"), "--offline"}},
+		{exitOK, []string{example("guarded_answer.json"), "--offline"}},
+		{exitOK, []string{example("research.json"), "--offline"}},
 	}
-	seen := map[echo.NodeType]bool{}
+	seen, places := map[echo.NodeType]bool{}, map[string]bool{}
 	for i, r := range runs {
 		id := fmt.Sprintf("run-%d", i)
 		p := l.run(r.code, append([]string{"run", "--events", "--session", id}, r.args...)...)
@@ -90,6 +93,11 @@ func everythingArrives(t *testing.T, l *lab) {
 			if want["node_type"] == string(echo.NodeInter) {
 				addSizesBetween(t, want)
 			}
+			for _, column := range []string{"node", "ward", "item", "child"} {
+				if want[column] != number(0) && want[column] != "" {
+					places[column] = true
+				}
+			}
 			require.Empty(t, e, "values of an entry that have no column")
 			require.Empty(t, gocmp.Diff(want, comparable(t, rows[n])), "%s\n%s", r.args[0], line)
 		}
@@ -100,6 +108,9 @@ func everythingArrives(t *testing.T, l *lab) {
 		echo.NodeValue, echo.NodeWarning, echo.NodeInter,
 	} {
 		require.True(t, seen[n], "no entry of type %s was compared", n)
+	}
+	for _, column := range []string{"node", "ward", "item", "child"} {
+		require.True(t, places[column], "no entry with a value of %s was compared", column)
 	}
 }
 
@@ -194,7 +205,6 @@ func expectedRow(t *testing.T, e map[string]any) map[string]any {
 	} {
 		row[column] = take(e, path, json.Number("0"))
 	}
-	row["node"], row["ward"] = json.Number("0"), json.Number("0") // none of these cascades has a graph or wards
 	row["scripted"], row["failed"] = take(e, "scripted", false), take(e, "message.failed", false)
 	row["cost_usd"] = take(e, "cost_usd", nil)
 	_, row["has_usage"] = e["usage"]
@@ -222,17 +232,28 @@ func expectedRow(t *testing.T, e map[string]any) map[string]any {
 	return row
 }
 
-// addPlace adds the columns with the parts of the key. No phase here has branches but those of
-// tools.
+// addPlace adds the columns with the parts of the key.
 func addPlace(row map[string]any) {
 	key := echo.MustKey(row["key"].(string))
 	path := key.Path()
-	row["visit"], row["branch"], row["child"] = number(uint64(path.Visit)), key.Branch().String(), ""
-	row["reforge"], row["item"] = number(0), number(0)
+	row["visit"], row["branch"] = number(uint64(path.Visit)), key.Branch().String()
+	row["reforge"], row["item"], row["node"] = number(0), number(0), number(0) // sounding is a member of the event
+	for _, b := range path.Branches {                                          // the innermost of each kind counts
+		row[string(b.Kind)] = number(uint64(b.Number))
+	}
+	row["ward"], row["child"] = number(0), ""
 	row["effect"], row["effect_number"], row["effect_name"] = "", number(0), ""
-	if len(path.Effect) > 0 {
-		first := path.Effect[0]
-		row["effect"], row["effect_number"], row["effect_name"] = string(first.Kind), number(uint64(first.Number)), first.Name
+	done := path.Effect
+	if len(done) > 0 && done[0].Kind == echo.StepWard { // what was done at a ward is the effect
+		row["ward"], done = number(uint64(done[0].Number)), done[1:]
+	}
+	if len(done) == 0 {
+		return
+	}
+	first := done[0]
+	row["effect"], row["effect_number"], row["effect_name"] = string(first.Kind), number(uint64(first.Number)), first.Name
+	if first.Kind == echo.StepChild || first.Kind == echo.StepAsync {
+		row["child"] = first.Name
 	}
 }
 

@@ -25,17 +25,19 @@ type shownPage struct {
 	page  string
 	from  string // where the commands run; pages show paths below it
 	loose func(string) string
+	stale func(shown, seen string) string
 }
 
 // consoleInfo is the form of a console block's first line: the exit code of its commands.
 var consoleInfo = regexp.MustCompile(`^console(?: exit (\d+))?$`)
 
-// followPage follows a page; loose takes what differs from run to run out of shown and of seen output.
-func followPage(t *testing.T, l *lab, path string, loose func(string) string) *shownPage {
+// followPage follows a page; loose takes what differs from run to run out of shown and of seen output,
+// and stale, which may be nil, says what is out of date in output that is else the same.
+func followPage(t *testing.T, l *lab, path string, loose func(string) string, stale func(shown, seen string) string) *shownPage {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
-	r := &shownPage{lab: l, path: path, page: string(data), from: l.dir, loose: loose}
+	r := &shownPage{lab: l, path: path, page: string(data), from: l.dir, loose: loose, stale: stale}
 	l.env = append(l.env, "NO_COLOR=1")
 	commands := 0
 	for _, m := range fence.FindAllStringSubmatch(r.page, -1) {
@@ -83,11 +85,17 @@ func (r *shownPage) console(t *testing.T, m []string) (commands int) {
 		commands++
 		seen += r.screen(t, want, args[1:]...)
 	}
-	if *update && r.loose(seen) != r.loose(m[2]) {
+	same, stale := r.loose(seen) == r.loose(m[2]), ""
+	if same && r.stale != nil {
+		stale = r.stale(m[2], seen)
+	}
+	if *update && (!same || stale != "") {
 		r.page = strings.Replace(r.page, m[0], "```"+m[1]+"\n"+seen+"```", 1)
 		return commands
 	}
-	require.Equal(t, r.loose(m[2]), r.loose(seen), "%s; go test ./cmd/windlass -run %s -update writes what is seen", r.path, t.Name())
+	const mend = "%s; go test ./cmd/windlass -run %s -update writes what is seen"
+	require.Equal(t, r.loose(m[2]), r.loose(seen), mend, r.path, t.Name())
+	require.Empty(t, stale, mend, r.path, t.Name())
 	return commands
 }
 
@@ -129,5 +137,5 @@ func looseText(text string) string {
 func TestTutorial(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, clickhousetest.DSN(t, clickhousetest.Open(t)))
-	followPage(t, l, "../../docs/tutorial.md", looseText)
+	followPage(t, l, "../../docs/tutorial.md", looseText, nil)
 }

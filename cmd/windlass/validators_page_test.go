@@ -15,5 +15,5 @@ func TestValidatorsPage(t *testing.T) {
 	t.Parallel()
 	followPage(t, newLab(t, ""), "../../docs/validators.md", func(text string) string {
 		return looseText(ofChildren.ReplaceAllString(text, ""))
-	})
+	}, nil)
 }

@@ -73,7 +73,7 @@ func TestBudget(t *testing.T) {
 		t.Run(fmt.Sprintf("%d percent", percent), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, c.Answers)
-			w.server.late = lateness
+			w.server.Late = lateness
 			limit := strconv.FormatFloat(all*float64(percent)/100, 'f', 7, 64)
 			bound, err := strconv.ParseFloat(limit, 64)
 			require.NoError(t, err)

@@ -22,6 +22,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/internal/crashtest"
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
 
@@ -87,7 +88,7 @@ func (k *kills) undisturbed(t *testing.T, name string) *undisturbed {
 	u := &undisturbed{name: name, ids: map[string]bool{}}
 	u.fileCase = readCase(t, "testdata/deep/"+name+".json")
 	w := newWorld(t, u.Answers)
-	w.server.late = lateness
+	w.server.Late = lateness
 	start := time.Now()
 	r := w.result(w.run(0, u.arguments(name)...))
 	u.took, u.output = time.Since(start), echo.AsText(r.Output)
@@ -129,7 +130,7 @@ func (k *kills) round(t *testing.T, u *undisturbed, n int) {
 	h := fnv.New64a()
 	fmt.Fprint(h, u.name, n)
 	w := newWorld(t, u.Answers)
-	w.server.late = lateness
+	w.server.Late = lateness
 	defer w.server.Close()
 	r := &round{world: w, all: k, like: u, t: t, rand: rand.New(rand.NewPCG(k.seed, h.Sum64())), id: u.name, number: n} // a model can see ids of children, which follow from it
 	r.play()
@@ -145,10 +146,10 @@ func (r *round) told() string {
 func (r *round) play() {
 	args := r.like.arguments(r.id)
 	for traps := 1 + r.rand.IntN(5); ; traps-- {
-		var t *trap
+		var t *crashtest.Trap
 		if traps > 0 {
 			t = r.chooseTrap()
-			r.story = append(r.story, fmt.Sprintf("%s: %s %d %s %s", args[0], t.kind, t.n, t.file, t.wait))
+			r.story = append(r.story, fmt.Sprintf("%s: %s %d %s %s", args[0], t.Kind, t.N, t.File, t.Wait))
 		}
 		e := r.start(t, args...)
 		r.story = append(r.story, fmt.Sprintf("  exit code %d", e.code))
@@ -158,11 +159,11 @@ func (r *round) play() {
 			require.Equal(r.t, echo.StatusCompleted, record.EndOf(tree.root.Entries).Status, r.told())
 			return
 		}
-		if e.code != 130 || t == nil || t.kind != trapStop { // Ctrl-C is a signal like others until windlass listens to it
+		if e.code != 130 || t == nil || t.Kind != crashtest.Interrupt { // Ctrl-C is a signal like others until windlass listens to it
 			require.Equal(r.t, -1, e.code, "%s\n%s\n%s\n%s", r.told(), e.out, e.err, r.server.wrong())
 		}
 		r.all.died(t)
-		if t.kind != trapStop {
+		if t.Kind != crashtest.Interrupt {
 			r.like.died++
 		}
 		if errors.Is(err, fs.ErrNotExist) {
@@ -201,10 +202,10 @@ func (r *round) check() {
 	require.Equal(r.t, r.like.output, echo.AsText(record.EndOf(tree.root.Entries).Output), r.told())
 	r.shownSum(tree)
 	unreached := r.settleBill(tree)
-	for id := range r.server.asked {
+	for id := range r.server.Asked() {
 		require.True(r.t, r.like.ids[id], "a request is another than in the undisturbed tree\n%s", r.told())
 	}
-	require.Len(r.t, r.server.asked, len(r.like.ids), r.told())
+	require.Len(r.t, r.server.Asked(), len(r.like.ids), r.told())
 	require.Equal(r.t, r.like.shape, tree.shape(), r.told())
 	for path, status := range tree.statuses() {
 		require.NotEqual(r.t, "running", status, "%s\n%s", path, r.told())
@@ -222,7 +223,7 @@ func (r *round) check() {
 }
 
 // chooseTrap returns a trap at a random place of what is left of the tree.
-func (r *round) chooseTrap() *trap {
+func (r *round) chooseTrap() *crashtest.Trap {
 	answered := 0
 	if tree, err := readTree(r.Home, r.id); err == nil {
 		numbers, _, _ := tree.recorded()
@@ -231,21 +232,21 @@ func (r *round) chooseTrap() *trap {
 	left, marks := max(r.like.requests-answered, 1), r.marks()
 	switch pick := r.rand.IntN(12); {
 	case pick < 2:
-		return &trap{kind: trapRequest, n: 1 + r.rand.IntN(left)}
+		return &crashtest.Trap{Kind: crashtest.AtRequest, N: 1 + r.rand.IntN(left)}
 	case pick < 4:
-		return &trap{kind: trapHalf, n: 1 + r.rand.IntN(left)}
+		return &crashtest.Trap{Kind: crashtest.AtHalf, N: 1 + r.rand.IntN(left)}
 	case pick < 6:
-		return &trap{kind: trapAnswer, n: 1 + r.rand.IntN(left)}
+		return &crashtest.Trap{Kind: crashtest.AtAnswer, N: 1 + r.rand.IntN(left)}
 	case pick < 8:
-		return &trap{kind: trapTool, file: []string{"dies-before-", "dies-after-"}[r.rand.IntN(2)] + r.like.Tools[r.rand.IntN(len(r.like.Tools))]}
+		return &crashtest.Trap{Kind: crashtest.InTool, File: []string{"dies-before-", "dies-after-"}[r.rand.IntN(2)] + r.like.Tools[r.rand.IntN(len(r.like.Tools))]}
 	case pick < 10:
-		return &trap{kind: trapEntry, n: marks + 1 + r.rand.IntN(max(r.like.marks-marks, 1))}
+		return &crashtest.Trap{Kind: crashtest.AtMark, N: marks + 1 + r.rand.IntN(max(r.like.marks-marks, 1))}
 	}
-	kind := trapTime
+	kind := crashtest.AtTime
 	if r.rand.IntN(4) == 0 {
-		kind = trapStop
+		kind = crashtest.Interrupt
 	}
-	return &trap{kind: kind, wait: time.Duration(r.rand.Int64N(int64(r.like.took + r.like.took/4)))}
+	return &crashtest.Trap{Kind: kind, Wait: time.Duration(r.rand.Int64N(int64(r.like.took + r.like.took/4)))}
 }
 
 // spoil breaks the files of the children, in half of the trees where no model names one: what a tree reaches was recorded
@@ -264,11 +265,11 @@ func (r *round) spoil() {
 	r.story = append(r.story, "  the files of the children are broken now")
 }
 
-func (k *kills) died(t *trap) {
+func (k *kills) died(t *crashtest.Trap) {
 	k.mu.Lock()
-	k.traps[t.kind]++
+	k.traps[string(t.Kind)]++
 	k.mu.Unlock()
-	if t.kind != trapStop {
+	if t.Kind != crashtest.Interrupt {
 		k.deaths.Add(1)
 	}
 }

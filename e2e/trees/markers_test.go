@@ -92,7 +92,7 @@ func TestItemsAreIndependent(t *testing.T) {
 	}
 	c.Input = map[string]any{"items": items}
 	w := newWorld(t, c.Answers)
-	w.server.late = lateness
+	w.server.Late = lateness
 	w.run(0, c.arguments("marked")...)
 	require.Empty(t, w.server.wrong())
 	sees := map[string][]string{"blin": nil, "sees": owners}
@@ -107,7 +107,7 @@ func TestPhasesAreIndependent(t *testing.T) {
 	m := newMarks("a", "b", "c", "d", "e", "f", "g", "h")
 	c := readCase(t, "testdata/deep/marked_graph.json")
 	w := newWorld(t, c.Answers)
-	w.server.late = lateness
+	w.server.Late = lateness
 	text := readFile(t, w.Path(c.File))
 	for o, mark := range m {
 		text = strings.ReplaceAll(text, "MARK_"+o, mark)

@@ -5,16 +5,15 @@ package trees
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/windlass-run/windlass/e2e/lab"
+	"github.com/windlass-run/windlass/internal/crashtest"
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
 
@@ -54,19 +53,13 @@ func (p *pattern) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// provider is the server of one tree of runs: it answers by rules, late, counts what it is asked for, and springs the
-// trap that is set.
+// provider is the server of one tree of runs: it answers by rules, and keeps the account of its money.
 type provider struct {
-	*llmtest.Server
-	late time.Duration // the longest time that an answer takes
+	*crashtest.Server
 
 	mu      sync.Mutex
 	rules   []rule
-	trap    *trap
-	asked   map[string]int  // how often an answer was asked for, by the body's id
-	settled map[string]bool // answers that were recorded when a process died
-	again   []string        // that were asked for again all the same
-	unknown []string        // messages that no rule is for
+	unknown []string // messages that no rule is for
 	account account
 }
 
@@ -75,34 +68,25 @@ var thePrices = &llmtest.Prices{Input: 2000, Cached: 200, Output: 8000}
 
 func startProvider(t testing.TB, rules []rule) *provider {
 	t.Helper()
-	p := &provider{rules: rules, asked: map[string]int{}, settled: map[string]bool{}}
-	p.Server = llmtest.Start(llmtest.Config{Key: lab.Key, Prices: thePrices, Answer: p.answer, Sent: p.sent})
+	p := &provider{rules: rules}
+	p.Server = crashtest.Start(crashtest.Config{
+		Config: llmtest.Config{Key: lab.Key, Prices: thePrices, Answer: p.answer},
+		Name: func(r *llmtest.Request) (id, text string) {
+			text, _ = place(r)
+			return llmtest.BodyID(r.Raw), text
+		},
+	})
 	t.Cleanup(p.Close)
 	return p
 }
 
 func (p *provider) answer(r llmtest.Request) *llmtest.Answer {
-	text, step := place(&r)
-	a := p.say(text, step)
-	id, bill := llmtest.BodyID(r.Raw), p.Bill()
-	a.Model = fmt.Sprintf("m%d-%.12s", r.Number, id)
+	a := p.say(place(&r))
+	a.Model = fmt.Sprintf("m%d-%.12s", r.Number, llmtest.BodyID(r.Raw))
+	bill := p.Bill()
 	p.mu.Lock()
-	p.asked[id]++
-	if p.settled[id] {
-		p.again = append(p.again, text)
-	}
+	defer p.mu.Unlock()
 	p.account.asks(&r, bill)
-	t := p.trap
-	p.mu.Unlock()
-	if p.late > 0 {
-		time.Sleep(rand.N(p.late)) // of a model that thinks; nothing waits for it
-	}
-	switch t.request() {
-	case trapRequest:
-		t.spring()
-	case trapHalf:
-		a.Fault.HangAt = llmtest.AtMiddle
-	}
 	return a
 }
 
@@ -146,30 +130,11 @@ func (p *provider) say(text string, step int) *llmtest.Answer {
 	return &llmtest.Answer{Fault: llmtest.Fault{Status: http.StatusBadRequest, Code: "no_rule", Message: "no rule is for: " + text}}
 }
 
-func (p *provider) sent(_ llmtest.Request, whole bool) {
-	p.mu.Lock()
-	t := p.trap
-	p.mu.Unlock()
-	if !whole || t.answered() {
-		t.spring()
-	}
-}
-
-// set sets a trap for the process that comes next, nil for none.
-func (p *provider) set(t *trap) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.trap = t
-}
-
 // settle notes which of the answers, by their number, are recorded.
 func (p *provider) settle(numbers map[int]bool) {
-	bill := p.Bill()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for i := range bill {
-		if numbers[bill[i].Number] {
-			p.settled[bill[i].ID] = true
+	for _, c := range p.Bill() {
+		if numbers[c.Number] {
+			p.Settle(c.ID)
 		}
 	}
 }
@@ -185,7 +150,7 @@ func (p *provider) wrong() string {
 	for _, text := range p.unknown {
 		all = append(all, "no rule of the case is for the message: "+text)
 	}
-	for _, text := range p.again {
+	for _, text := range p.Again() {
 		all = append(all, "an answer that was recorded was asked for again: "+text)
 	}
 	return strings.Join(all, "\n")

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/e2e/lab"
+	"github.com/windlass-run/windlass/internal/crashtest"
 )
 
 const project = "testdata/project"
@@ -44,61 +45,27 @@ type ended struct {
 }
 
 // start runs windlass under a trap.
-func (w *world) start(t *trap, args ...string) *ended {
+func (w *world) start(t *crashtest.Trap, args ...string) *ended {
 	w.t.Helper()
-	w.server.set(t)
+	w.server.Set(t)
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(w.t.Context(), w.Bin, args...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = w.Dir, w.Env, &out, &errs, 10*time.Second
-	if t != nil && t.kind == trapTool {
-		w.File(t.file, "")
-		defer func() { _ = os.Remove(w.Path(t.file)) }() // it is there when the tool did not run
+	if t != nil && t.Kind == crashtest.InTool {
+		w.File(t.File, "")
+		defer func() { _ = os.Remove(w.Path(t.File)) }() // it is there when the tool did not run
 	}
 	require.NoError(w.t, cmd.Start())
-	t.begin(cmd.Process)
-	stop := w.watch(t)
+	t.Begin(cmd.Process)
+	stop := t.Watch(w.marks)
 	err := cmd.Wait()
 	stop()
-	w.server.set(nil)
+	w.server.Set(nil)
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
 		require.NoError(w.t, err)
 	}
 	return &ended{code: cmd.ProcessState.ExitCode(), out: out.String(), err: errs.String()}
-}
-
-// watch springs the traps that nobody else does: those of the clock and of entries.
-func (w *world) watch(t *trap) (stop func()) {
-	if t == nil || t.kind != trapTime && t.kind != trapStop && t.kind != trapEntry {
-		return func() {}
-	}
-	quit, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		if t.kind != trapEntry {
-			select {
-			case <-time.After(t.wait):
-				t.spring()
-			case <-quit:
-			}
-			return
-		}
-		for {
-			select {
-			case <-time.After(2 * time.Millisecond):
-			case <-quit:
-				return
-			}
-			if w.marks() >= t.n {
-				t.spring()
-				return
-			}
-		}
-	}()
-	return func() {
-		close(quit)
-		<-done
-	}
 }
 
 var markTypes = []string{"phase_end", "child_start", "child_end", "branch_start", "branch_end", "run_end"}

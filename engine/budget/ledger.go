@@ -62,6 +62,38 @@ func (l *Ledger) Limited() (usd, tokens bool) {
 	return usd, tokens
 }
 
+// Left is what a run may still take; nil: nothing limits it.
+type Left struct {
+	USD    *float64
+	Tokens *int64
+}
+
+// Left returns what is left of the limits of the run and of those above it, without what calls in flight
+// are expected to take.
+func (l *Ledger) Left() Left {
+	l.tree.mu.Lock()
+	defer l.tree.mu.Unlock()
+	var left Left
+	for ; l != nil; l = l.parent {
+		took := l.used.Plus(l.background).Plus(l.reserved.totals())
+		if most := l.limits.MaxUSD; most > 0 {
+			usd := most - took.CostUSD
+			if left.USD != nil {
+				usd = min(usd, *left.USD)
+			}
+			left.USD = &usd
+		}
+		if most := l.limits.MaxTokens; most > 0 {
+			tokens := most - took.Usage.In - took.Usage.Out
+			if left.Tokens != nil {
+				tokens = min(tokens, *left.Tokens)
+			}
+			left.Tokens = &tokens
+		}
+	}
+	return left
+}
+
 // Unlimited reports whether neither the run nor one above it has a limit.
 func (l *Ledger) Unlimited() bool {
 	for ; l != nil; l = l.parent {

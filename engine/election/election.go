@@ -29,8 +29,9 @@
 // are equal, and say little of which of the two is better.
 //
 // The election ends without a winner, a tie, when [Rules.Max] pairs have been held, or when no votes in the pairs
-// that are left could decide it. In a tie those candidates are behind that the votes speak against: the e-value of
-// the candidate with most votes against them is above 1. The others are level.
+// that are left could decide it. In a tie those candidates are not beaten that have more than half as many votes as the
+// one with most. That is no test: it is what keeps the best candidate more often than one call does, and still leaves
+// a choice among equals.
 //
 // # What is promised, and what is not
 //
@@ -273,7 +274,7 @@ type Decision struct {
 	EValue    float64 // of the election
 	Pairs     int     // that were held
 	Flipped   int     // of those: the second ballot named another candidate than the first
-	NotBeaten []int   // the winner; of a tie, those that are level; without a vote all are
+	NotBeaten []int   // the winner; of a tie, those with more than half of the most votes; without a vote, all
 	Standings []Standing
 }
 
@@ -299,7 +300,7 @@ func (e *Election) Decision() Decision {
 	}
 	most := slices.Max(append([]int{0}, e.votes...))
 	for i, c := range e.candidates {
-		if v := e.votes[i]; v == most || e.two.of(most, most+v) <= 1 {
+		if v := e.votes[i]; v == most || 2*v > most {
 			d.NotBeaten = append(d.NotBeaten, c.Number)
 		}
 	}

@@ -32,12 +32,14 @@ var grid = []struct{ strength, prior float64 }{
 }
 
 // evidenceAmong returns how e-values among k candidates are made.
-func evidenceAmong(k int) *evidence {
+func evidenceAmong(k int) *evidence { return evidenceOf(grid, k) }
+
+func evidenceOf(strengths []struct{ strength, prior float64 }, k int) *evidence {
 	ev := &evidence{made: map[tally]float64{}}
 	if k < 2 {
 		return ev
 	}
-	for _, g := range grid {
+	for _, g := range strengths {
 		rest := float64(k - 1)
 		ev.alternatives = append(ev.alternatives, alternative{
 			prior: g.prior,
@@ -94,7 +96,9 @@ func power(x float64, n int) scaled {
 // sum adds from the least to the greatest: it is the same in whatever order the values come.
 func sum(values []float64) float64 {
 	all := 0.0
-	for _, v := range slices.Sorted(slices.Values(values)) {
+	values = slices.Clone(values)
+	slices.Sort(values)
+	for _, v := range values {
 		all += v
 	}
 	return all

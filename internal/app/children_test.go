@@ -114,6 +114,15 @@ func again(t *testing.T, a *App) *App {
 	return b
 }
 
+// interrupt runs a child until its model is asked a text.
+func interrupt(t *testing.T, r *Run, m *speaker, x *engine.Child, text string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	m.says(text, func(context.Context) error { cancel(); return ctx.Err() })
+	_, err := r.children.Wait(ctx, x)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
 func resumeParent(t *testing.T, a *App, m effect.Model, id string) *Run {
 	t.Helper()
 	r, err := a.Resume(t.Context(), id, ResumeOptions{Extensions: Extensions{Model: m}}, Watch{})
@@ -234,10 +243,7 @@ func TestChildIsResumedAlone(t *testing.T) {
 	r := startParent(t, a, m, "")
 	x := childOf(t, r, "x", childCascade)
 	x.State = map[string]any{"n": json.Number("1.50")}
-	ctx, cancel := context.WithCancel(t.Context())
-	m.says("second said first sea", func(context.Context) error { cancel(); return ctx.Err() })
-	_, err := r.children.Wait(ctx, x)
-	require.ErrorIs(t, err, context.Canceled)
+	interrupt(t, r, m, x, "second said first sea")
 	require.NoError(t, r.Close().Err)
 	a = again(t, a)
 	alone := resumeParent(t, a, m, x.Session)
@@ -391,11 +397,8 @@ func TestChildIsBusy(t *testing.T) {
 	a, m := newApp(t), &speaker{}
 	r := startParent(t, a, m, "p1")
 	x := childOf(t, r, "x", childCascade)
-	ctx, cancel := context.WithCancel(t.Context())
-	m.says("second said first sea", func(context.Context) error { cancel(); return ctx.Err() })
 	require.NoError(t, r.log.Append(echo.NewEntry(x.Key, x.ChildStart)))
-	_, err := r.children.Wait(ctx, x)
-	require.ErrorIs(t, err, context.Canceled)
+	interrupt(t, r, m, x, "second said first sea")
 	require.NoError(t, r.Close().Err)
 
 	b := again(t, a)
@@ -423,10 +426,7 @@ func TestTakenByOpenChildren(t *testing.T) {
 	r := startParent(t, a, m, "p1")
 	x := childOf(t, r, "x", childCascade)
 	require.NoError(t, r.log.Append(echo.NewEntry(x.Key, x.ChildStart)))
-	ctx, cancel := context.WithCancel(t.Context())
-	m.says("second said first sea", func(context.Context) error { cancel(); return ctx.Err() })
-	_, err := r.children.Wait(ctx, x)
-	require.ErrorIs(t, err, context.Canceled)
+	interrupt(t, r, m, x, "second said first sea")
 	done := childOf(t, r, "done", childCascade)
 	require.NoError(t, r.log.Append(echo.NewEntry(done.Key, done.ChildStart)))
 	out, err := r.children.Wait(t.Context(), done)
@@ -469,10 +469,7 @@ func TestChildOfAFork(t *testing.T) {
 	a, m := newApp(t), &speaker{}
 	r := startParent(t, a, m, "p1")
 	x := childOf(t, r, "x", childCascade)
-	ctx, cancel := context.WithCancel(t.Context())
-	m.says("second said first sea", func(context.Context) error { cancel(); return ctx.Err() })
-	_, err := r.children.Wait(ctx, x)
-	require.ErrorIs(t, err, context.Canceled)
+	interrupt(t, r, m, x, "second said first sea")
 	require.NoError(t, r.Close().Err)
 	m.asked = nil
 	fork := startParent(t, a, m, "p2")
@@ -574,13 +571,10 @@ func TestImagesOfAChild(t *testing.T) {
 	r := startParent(t, a, m, "p1")
 	x := childOf(t, r, "x", childCascade)
 	x.Images = []echo.Part{{Type: echo.PartImage, URL: "data:image/png;base64,iVBORw0KGgo="}, {Type: echo.PartImage, URL: "https://example.org/a.png"}}
-	ctx, cancel := context.WithCancel(t.Context())
-	m.says("first sea", func(context.Context) error { cancel(); return ctx.Err() })
-	_, err := r.children.Wait(ctx, x)
-	require.ErrorIs(t, err, context.Canceled)
+	interrupt(t, r, m, x, "first sea")
 	require.NoError(t, r.Close().Err)
 	r = resumeParent(t, a, m, "p1")
-	_, err = r.children.Wait(t.Context(), x)
+	_, err := r.children.Wait(t.Context(), x)
 	require.NoError(t, err)
 	require.NoError(t, r.Close().Err)
 	rec := a.recording(t, x.Session)

@@ -196,7 +196,13 @@ func modelsInUse(c *cascade.Cascade, off cascade.SwitchedOff, r *engine.Runner, 
 			list = append(list, name)
 		}
 	}
+	for _, name := range c.Soundings.Asks() {
+		add(name)
+	}
 	for p := range c.EachPhase() {
+		for _, name := range p.Soundings.Asks() {
+			add(name)
+		}
 		if p.Deterministic() {
 			continue
 		}

@@ -94,7 +94,7 @@ func (r *Run) VisitTotals(phase string, visit int) record.Totals {
 func (r *Run) Do(ctx context.Context) (*engine.Result, error) {
 	defer r.children.run(ctx)()
 	res, err := r.runner.Run(ctx, r.spec())
-	return res, endError(res, withoutSecrets(r.secrets, err))
+	return res, endError(res, r.children, withoutSecrets(r.secrets, err))
 }
 
 // spec is what the run is.

@@ -60,11 +60,19 @@ func (l layout) commentColumns() (statements []string) {
 // comment gives the columns their comments. A view that another process replaces meanwhile gets them
 // there; a user who may not write comments goes without.
 func (l layout) comment(ctx context.Context, conn driver.Conn) error {
-	for _, s := range l.commentColumns() {
-		err := conn.Exec(ctx, s)
-		if err != nil && !hasCode(err, codeUnknownTable, codeTableIsDropped, codeTableIsRenamed, codeRenameFailed, codeAccessDenied) {
+	return writeComments(ctx, conn, l.commentColumns())
+}
+
+func writeComments(ctx context.Context, conn driver.Conn, statements []string) error {
+	for _, s := range statements {
+		if err := conn.Exec(ctx, s); err != nil && !isReplaced(err) && !hasCode(err, codeAccessDenied) {
 			return err
 		}
 	}
 	return nil
+}
+
+// isReplaced reports whether a view could not be changed because it was replaced at that moment.
+func isReplaced(err error) bool {
+	return hasCode(err, codeUnknownTable, codeNoFile, codeTableIsDropped, codeTableIsRenamed, codeRenameFailed)
 }

@@ -267,6 +267,7 @@ func TestDocumentedQueries(t *testing.T) {
 	require.Len(t, blocks, strings.Count(string(page), "```sql"), "every query stands under a heading of its own")
 	db := fill(t)
 	require.NoError(t, clickhousetest.Insert(t.Context(), db, family(t)))
+	require.NoError(t, clickhousetest.Insert(t.Context(), db, tries(t)))
 	var out strings.Builder
 	for _, b := range blocks {
 		fmt.Fprintf(&out, "## %s\n%s\n", b[1], result(t, db, b[3]))

@@ -17,7 +17,7 @@ import (
 const (
 	codeUnknownTable     = 60
 	codeUnknownDatabase  = 81
-	codeNoFile           = 107 // FILE_DOESNT_EXIST: of a view that another process was replacing
+	codeNoFile           = 107 // FILE_DOESNT_EXIST: a view was replaced that gets a comment
 	codeTableIsDropped   = 218
 	codeTableIsRenamed   = 517 // CANNOT_ASSIGN_ALTER
 	codeRenameFailed     = 521 // ATOMIC_RENAME_FAIL: a view was replaced that gets a comment

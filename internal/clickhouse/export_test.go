@@ -44,6 +44,22 @@ func Comments(database, cluster string) []string {
 	return layout{database: database, cluster: cluster}.commentColumns()
 }
 
+// Replace replaces a view of the schema as preparing a database does, and then gives its columns their
+// comments.
+func Replace(ctx context.Context, db *DB, view string) error {
+	name := db.layout.table(view)
+	statements, err := currentSchema().statements(db.layout, schemaVersion)
+	if err != nil {
+		return err
+	}
+	isOther := func(s string) bool { return !strings.Contains(s, "CREATE OR REPLACE VIEW "+name+" ") }
+	if err := db.layout.run(ctx, db.conn, slices.DeleteFunc(statements, isOther)); err != nil {
+		return err
+	}
+	isOther = func(s string) bool { return !strings.HasPrefix(s, "ALTER TABLE "+name+" ") }
+	return writeComments(ctx, db.conn, slices.DeleteFunc(db.layout.commentColumns(), isOther))
+}
+
 // Discarded is what a database from [Discarding] has taken: rows, and writes by table.
 type Discarded struct {
 	Rows   int

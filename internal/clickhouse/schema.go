@@ -20,7 +20,7 @@ import (
 // either, and have no version: what they say may lag behind docs/sql.md.
 const (
 	schemaVersion = 11
-	viewsVersion  = 6
+	viewsVersion  = 7
 
 	oldestSchema = 8 // whose tables can be brought up to date: those before have entries of journals before version 3
 )
@@ -210,23 +210,16 @@ func schemaVersions(ctx context.Context, conn driver.Conn, l layout) (tables, vi
 	return tables, views, nil
 }
 
+// run runs statements, also those that other processes run at the same time: ClickHouse puts the
+// replacements of a view one after the other.
 func (l layout) run(ctx context.Context, conn driver.Conn, statements []string) error {
 	for _, s := range statements {
-		var err error
-		for range makeTries {
-			if err = conn.Exec(ctx, s); !hasCode(err, codeNoFile, codeRenameFailed) {
-				break
-			}
-		}
-		if err != nil {
+		if err := conn.Exec(ctx, s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-// makeTries is how often a view is replaced that other processes replace at the same time.
-const makeTries = 5
 
 // NewerSchemaError says that the database was made by a newer windlass than this one.
 type NewerSchemaError struct {

@@ -67,6 +67,16 @@ its own children; a cost is that of the calls whose cost is known. */ -}}
     ORDER BY seq DESC LIMIT 1 BY parent, ended_session
 ){{end -}}
 
+{{/* The choices among candidates, the newest of each. */ -}}
+{{define "choices"}}(
+    SELECT *, JSONExtractArrayRaw(data_json, 'standings') AS standings, JSONExtractInt(data_json, 'winner') AS winner,
+           JSONExtractString(data_json, 'how') AS how, JSONExtractBool(data_json, 'tie') AS tie, JSONExtractUInt(data_json, 'pairs') AS pairs,
+           JSONExtractFloat(data_json, 'confidence') AS confidence
+    FROM {{table "unified_logs"}} FINAL
+    WHERE node_type = 'choice'
+    ORDER BY seq DESC LIMIT 1 BY session_id, key
+){{end -}}
+
 {{define "copied"}}toBool(seq <= ifNull(f.copied_upto, 0)) AS copied{{end -}}
 
 {{/* The calls of phases that were answered, as others were not paid for or not sent at all, and those of the guard, which
@@ -435,4 +445,97 @@ LEFT JOIN
     SELECT * FROM {{table "sessions"}}
     WHERE session_id GLOBAL IN (SELECT JSONExtractString(data_json, 'session') FROM {{table "unified_logs"}} WHERE node_type = 'child_start')
 ) AS s ON c.child_session = s.session_id
+SETTINGS join_use_nulls = 0;
+
+-- One row per ballot: what a judge said of candidates that it was shown, and per score of one candidate. Candidates are named by
+-- their number; 0 is the best answer of the steps before.
+CREATE OR REPLACE VIEW {{table "ballots"}}{{onCluster}} AS
+SELECT l.session_id AS session_id, l.seq AS seq, l.at AS at, {{placeOf "l"}},
+       JSONExtractUInt(l.data_json, 'step') AS step,
+       JSONExtractUInt(l.data_json, 'pair') AS pair,
+       toBool(JSONExtractBool(l.data_json, 'reverse')) AS reverse,
+       JSONExtractString(l.data_json, 'judge') AS judge,
+       JSONExtract(l.data_json, 'order', 'Array(Int32)') AS shown,
+       JSONExtract(l.data_json, 'labels', 'Array(String)') AS labels,
+       JSONExtractString(l.data_json, 'said') AS said,
+       JSONExtract(l.data_json, 'winner', 'Nullable(Int32)') AS named,
+       JSONExtract(l.data_json, 'vote', 'Nullable(Int32)') AS vote,
+       JSONExtract(l.data_json, 'score', 'Nullable(Float64)') AS score,
+       JSONExtractString(l.data_json, 'why') AS why,
+       JSONExtractString(l.data_json, 'problem') AS problem,
+       JSONExtract(l.data_json, 'e_values', 'Array(Float64)') AS e_values,
+       JSONExtract(l.data_json, 'cost_usd', 'Nullable(Float64)') AS cost_usd,
+       l.copied AS copied
+FROM
+(
+    SELECT *, {{template "copied"}}
+    FROM {{table "unified_logs"}} AS l FINAL {{template "joinForks"}}
+    WHERE node_type = 'ballot'
+    ORDER BY seq DESC LIMIT 1 BY session_id, key
+) AS l;
+
+-- One row per judge: how often it turns its verdict when the order is reversed, how often it names none, and what it cost. What a
+-- fork has copied is in the sums of the session that paid for it. A pair is told by a judge when both of its ballots have a verdict.
+CREATE OR REPLACE VIEW {{table "judges"}}{{onCluster}} AS
+SELECT judge, uniqExact(session_id) AS sessions, sum(held) AS ballots, sum(scored) AS scores, sum(problems) AS without_verdict,
+       sum(said_tie) AS ties, countIf(told) AS pairs, countIf(told AND voted) AS votes, countIf(told AND turned) AS flips,
+       if(pairs = 0, NULL, flips / pairs) AS flip_rate,
+       if(sum(named_any) = 0, NULL, sum(named_first) / sum(named_any)) AS first_shown_rate,
+       round(sumOrNull(usd), 12) AS cost_usd, sum(unknown) AS unknown_cost_ballots
+FROM
+(
+    SELECT judge, session_id, pair > 0 AND countIf(said != '') = 2 AS told, countIf(vote IS NOT NULL) > 0 AS voted,
+           uniqExact(said = 'tie' ? '' : toString(named)) = 2 AS turned,
+           countIf(pair > 0) AS held, countIf(pair = 0) AS scored, countIf(problem != '') AS problems, countIf(said = 'tie') AS said_tie,
+           countIf(named IS NOT NULL) AS named_any, countIf(named IS NOT NULL AND named = shown[1]) AS named_first,
+           sumOrNull(cost_usd) AS usd, countIf(cost_usd IS NULL) AS unknown
+    FROM {{table "ballots"}} WHERE NOT copied
+    GROUP BY judge, session_id, phase_name, visit, node, item, step, pair
+)
+GROUP BY judge;
+
+-- One row per candidate: one of several tries of a phase or of a whole cascade. What became of it is in the choice of its step, and
+-- is_winner says whether it was kept at the end. A candidate without a choice is unfinished.
+CREATE OR REPLACE VIEW {{table "soundings"}}{{onCluster}} AS
+SELECT c.session_id AS session_id, c.seq AS seq, c.at AS at, {{placeOf "c"}},
+       c.candidate_index AS candidate_index, c.factor AS factor, c.candidate_model AS model,
+       c.mutation_mode AS mutation_mode, c.mutation AS mutation, c.rewritten AS rewritten, c.species AS species,
+       if(h.number = 0, 'unfinished', h.state) AS state,
+       toBool(h.state = 'won') AS won_step,
+       toBool(h.state = 'won' AND w.last_reforge = c.reforge) AS is_winner,
+       h.why AS why, h.votes AS votes, h.e_value AS e_value, h.quality AS quality, h.worth AS worth, h.same_as AS same_as, h.how AS how, toBool(h.tie) AS tie,
+       h.pairs AS pairs, h.confidence AS confidence, h.tokens AS tokens, h.cost_usd AS cost_usd,
+       ifNull(v.verdicts, 0) AS verdicts, ifNull(v.rejections, 0) AS rejections, c.copied AS copied
+FROM
+(
+    SELECT *, JSONExtractUInt(data_json, 'index') AS candidate_index, JSONExtractUInt(data_json, 'factor') AS factor,
+           JSONExtractString(data_json, 'model') AS candidate_model, JSONExtractString(data_json, 'mutation', 'mode') AS mutation_mode,
+           JSONExtractString(data_json, 'mutation', 'entry') AS mutation, JSONExtractString(data_json, 'mutation', 'text') AS rewritten,
+           JSONExtractString(data_json, 'species') AS species, {{template "copied"}}
+    FROM {{table "unified_logs"}} AS l FINAL {{template "joinForks"}}
+    WHERE node_type = 'candidate'
+    ORDER BY seq DESC LIMIT 1 BY session_id, key
+) AS c
+LEFT JOIN
+(
+    SELECT session_id, phase_name, visit, node, item, reforge, how, tie, pairs, confidence,
+           JSONExtractUInt(standing, 'number') AS number, JSONExtractString(standing, 'state') AS state, JSONExtractString(standing, 'why') AS why,
+           JSONExtractUInt(standing, 'votes') AS votes, JSONExtractFloat(standing, 'e_value') AS e_value, JSONExtractUInt(standing, 'same_as') AS same_as,
+           JSONExtract(standing, 'quality', 'Nullable(Float64)') AS quality, JSONExtract(standing, 'value', 'Nullable(Float64)') AS worth,
+           JSONExtract(standing, 'cost_usd', 'Nullable(Float64)') AS cost_usd, JSONExtractInt(standing, 'tokens') AS tokens
+    FROM {{template "choices"}} ARRAY JOIN standings AS standing
+) AS h ON c.session_id = h.session_id AND c.phase_name = h.phase_name AND c.visit = h.visit AND c.node = h.node AND c.item = h.item
+    AND c.reforge = h.reforge AND c.sounding = h.number
+LEFT JOIN
+(
+    SELECT session_id, phase_name, visit, node, item, max(reforge) AS last_reforge
+    FROM {{template "choices"}} WHERE winner != 0 GROUP BY session_id, phase_name, visit, node, item
+) AS w ON c.session_id = w.session_id AND c.phase_name = w.phase_name AND c.visit = w.visit AND c.node = w.node AND c.item = w.item
+LEFT JOIN
+(
+    SELECT session_id, phase_name, visit, node, item, reforge, sounding, count() AS verdicts, countIf(NOT JSONExtractBool(data_json, 'valid')) AS rejections
+    FROM {{table "unified_logs"}} FINAL WHERE node_type = 'verdict' AND sounding > 0
+    GROUP BY session_id, phase_name, visit, node, item, reforge, sounding
+) AS v ON c.session_id = v.session_id AND c.phase_name = v.phase_name AND c.visit = v.visit AND c.node = v.node AND c.item = v.item
+    AND c.reforge = v.reforge AND c.sounding = v.sounding
 SETTINGS join_use_nulls = 0;

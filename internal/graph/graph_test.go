@@ -14,30 +14,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/cascade/library"
 )
 
 var update = flag.Bool("update", false, "write what is seen into the golden files")
 
 func load(t *testing.T, path string) *cascade.Cascade {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
-	c, _, err := cascade.Parse(path, data, cascade.Known{Tools: []string{
+	c, _, err := library.Folders{}.Load(t.Context(), path, cascade.Known{Tools: []string{
 		"list_files", "read_file", "search_files", "write_file", "set_state", "get_state", "search_context",
-	}, Resolve: beside(filepath.Dir(path))})
+	}})
 	require.NoError(t, err)
 	return c
-}
-
-// beside finds the cascades of other files of a folder.
-func beside(dir string) func(string) (*cascade.Reached, *cascade.Problem) {
-	return func(ref string) (*cascade.Reached, *cascade.Problem) {
-		c, _, err := cascade.Load(filepath.Join(dir, ref), cascade.Known{})
-		if err != nil {
-			return nil, &cascade.Problem{Message: err.Error()}
-		}
-		return &cascade.Reached{File: ref, Cascade: c}, nil
-	}
 }
 
 // Everything that a cascade says of its routes and its context is in its graph.

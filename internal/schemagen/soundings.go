@@ -27,7 +27,7 @@ var soundingFields = map[string]field{
 
 	"mutate":         {text: "Whether the instructions of the candidates differ; those of the first one never change. By default they do when mutation_mode or mutations is given."},
 	"mutation_mode":  {text: "How the instructions differ: rewrite has a model rewrite the rendered instructions as the entry says, augment puts the entry before them, approach after them, under a label.", def: noSoundings.MutatesBy()},
-	"mutations":      {text: "The entries: texts, no templates. Candidate i, counted from 0, gets entry (i-1) mod n. By default eight built-in ones of the mode.", minItems: 1, items: &field{pattern: notEmpty}, examples: []any{[]string{"Begin with the simplest solution.", "Begin with the hardest requirement."}}},
+	"mutations":      {text: "The entries: texts, no templates. Candidate i, counted from 0, gets entry (i-1) mod n. By default eight built-in ones of the mode.", minItems: 1, examples: []any{[]string{"Begin with the simplest solution.", "Begin with the hardest requirement."}}},
 	"rewrite_model":  {text: "With the mode rewrite: the model that rewrites; by default the model of the run.", examples: []any{"gpt-5-nano"}},
 	"winner_history": {text: "With the mode rewrite: how many earlier rewrites that have won the model is shown.", def: noSoundings.Winners(), min: "0", max: "64"},
 
@@ -80,7 +80,7 @@ var adaptiveFields = map[string]field{
 
 var reforgeFields = map[string]field{
 	"steps":              {text: "The most steps.", def: soundings.DefaultSteps, min: "1", max: manySteps},
-	"honing_prompt":      {text: "What is to be made better: a text, no template.", pattern: notEmpty, examples: []any{"Make it shorter without losing a fact."}},
+	"honing_prompt":      {text: "What is to be made better: a text, no template.", examples: []any{"Make it shorter without losing a fact."}},
 	"factor_per_step":    {text: "The candidates of one step.", def: soundings.DefaultPerStep, min: "1", max: "64"},
 	"mutate":             {text: "Whether the instructions of the candidates of a step differ, as mutation_mode and mutations say.", def: false},
 	"evaluator_override": {text: "The evaluator_instructions of the steps." + judgeSees},

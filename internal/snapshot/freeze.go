@@ -47,7 +47,8 @@ func (e *UnfaithfulError) Error() string {
 // Freeze makes a test of a session, with masked answers. The error is an [*UnfaithfulError] when
 // the session's own cascade does not come to what is recorded, apart from the context.
 func Freeze(ctx context.Context, rec Recorded, r engine.Runner, c *cascade.Cascade) (*Test, error) {
-	entries, err := maskEntries(record.Counted(rec.Entries), rec.Masks)
+	counted := record.Counted(rec.Entries)
+	entries, err := maskEntries(counted, append(slices.Clone(rec.Masks), childMasks(counted, rec.Session)...))
 	if err != nil {
 		return nil, err
 	}

@@ -94,6 +94,21 @@ func childCalls(f *record.Fold) []ToolCall {
 	return out
 }
 
+// childMasks give children the ids that they have in a test, whose session begins all of them. In a fork
+// those that it has begun have others.
+func childMasks(entries []*echo.Entry, session string) []Mask {
+	var masks []Mask
+	for _, e := range entries {
+		if e.NodeType != echo.NodeChildStart {
+			continue
+		}
+		if d, err := echo.Read[echo.ChildStart](e); err == nil && d.Session != echo.ChildSession(session, e.Key) {
+			masks = append(masks, Mask{d.Session, echo.ChildSession(session, e.Key)})
+		}
+	}
+	return masks
+}
+
 // ended are the children of a test: how each ended is an answer, and none of them is run.
 type ended struct{}
 

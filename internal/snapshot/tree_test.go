@@ -64,6 +64,29 @@ func TestObserveOfATree(t *testing.T) {
 	}, tools)
 }
 
+// In the test of a fork all children have the ids that one session gives them, also where a model names them.
+func TestChildrenOfAFork(t *testing.T) {
+	t.Parallel()
+	copied, begun := echo.MustKey("draft/async/note"), echo.MustKey("report/attempt1/turn1/tool1")
+	own := echo.ChildSession
+	entries := []*echo.Entry{
+		echo.NewEntry(copied, echo.ChildStart{Session: own("first", copied), How: echo.ChildAsync}),
+		echo.NewEntry(begun, echo.ChildStart{Session: own("fork", begun), How: echo.ChildSpawn}),
+		{
+			NodeType: echo.NodeModelCall, Key: echo.MustKey("report/attempt1/turn2/model"),
+			Message: echo.Seal(echo.Draft{Role: echo.RoleAssistant, Parts: echo.Text("I wait for " + own("fork", begun) + ".")}),
+		},
+		echo.NewEntry(echo.RunKey().Named(echo.StepAsync, own("first", copied)), echo.ChildEnd{Session: own("fork", copied)}),
+		echo.NewEntry(echo.RunKey().Named(echo.StepAsync, own("fork", begun)), echo.ChildEnd{Session: own("fork", begun)}),
+	}
+	require.Equal(t, []Mask{{own("fork", begun), own("first", begun)}}, childMasks(entries, "first"))
+	masked, err := maskEntries(entries, childMasks(entries, "first"))
+	require.NoError(t, err)
+	require.Equal(t, "I wait for "+own("first", begun)+".", masked[2].Message.Text())
+	require.Equal(t, entries[3].Key, masked[3].Key)
+	require.Equal(t, echo.RunKey().Named(echo.StepAsync, own("first", begun)), masked[4].Key)
+}
+
 // The end of a child is an answer; what a model was told of one follows from it.
 func TestAnswersOfChildren(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@
 package grants
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/windlass-run/windlass/cascade"
@@ -80,9 +81,18 @@ func (g *Grants) check(c *cascade.Cascade, of string) error {
 	if g.options.AllowCommands {
 		return nil
 	}
+	command := func(validator string) bool {
+		v, err := c.ParseValidator(validator)
+		return err == nil && v.Kind == cascade.ValidatorCommand
+	}
+	for place, name := range c.Soundings.Validators() {
+		if command(name) {
+			return notGranted("%s%s runs a command", "--allow-commands", place, cmp.Or(of, " of the cascade"))
+		}
+	}
 	for p := range c.EachPhase() {
 		for place, name := range p.Validators() {
-			if v, err := c.ParseValidator(name); err == nil && v.Kind == cascade.ValidatorCommand {
+			if command(name) {
 				return notGranted("%s of the phase %q%s runs a command", "--allow-commands", place, p.Name, of)
 			}
 		}

@@ -17,6 +17,30 @@ const (
 	warded = `{"cascade_id": "warded", "phases": [{"name": "a", "instructions": "x", "wards": {"post": ["command:true"]}}]}`
 )
 
+// TestSoundingsRunCommands: a command that judges candidates, of a phase or of the whole cascade, is one
+// like any other.
+func TestSoundingsRunCommands(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"cascade_id": "c", "soundings": {"factor": 2, "validator": "command:true"}, "phases": [{"name": "a", "instructions": "x"}]}`:                             "soundings.validator of the cascade",
+		`{"cascade_id": "c", "phases": [{"name": "a", "instructions": "x", "soundings": {"factor": 2, "validator": "command:true"}}]}`:                             `soundings.validator of the phase "a"`,
+		`{"cascade_id": "c", "phases": [{"name": "a", "instructions": "x", "soundings": {"factor": 2, "reforge": {"threshold": {"validator": "command:true"}}}}]}`: `soundings.reforge.threshold of the phase "a"`,
+	} {
+		for granted, message := range map[bool]string{true: "", false: want + " runs a command, which this server was not started with --allow-commands for"} {
+			g, err := Open(Options{Rights: core.Rights{AllowCommands: granted}})
+			require.NoError(t, err)
+			c, _, err := g.Parse(t.Context(), "cascade.json", []byte(text))
+			require.NoError(t, err)
+			if err := g.Check(c); granted {
+				require.NoError(t, err)
+			} else {
+				require.EqualError(t, err, message)
+			}
+			require.NoError(t, g.Close())
+		}
+	}
+}
+
 func names(refs string) string {
 	return `{"cascade_id": "main", "phases": [{"name": "a", "instructions": "x", "sub_cascades": [` + refs + `]}]}`
 }
