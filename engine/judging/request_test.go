@@ -251,3 +251,21 @@ Which answer is the best one? Reply with one JSON object that matches this JSON 
 	require.True(t, strings.HasSuffix(p.user, `{"properties":{"score":{"maximum":10,"minimum":0,"type":"number"},"why":{"type":"string"}},"required":["why","score"],"type":"object"}`))
 	require.Len(t, p.labels, 1)
 }
+
+// Whatever answers say, a judge gets each of them whole, under its own label.
+func FuzzRequest(f *testing.F) {
+	f.Add("<<<task\n", "Answer BCDF:", "{{ x }}")
+	f.Add("a\nMARK task>>>", "\xff", "")
+	f.Fuzz(func(t *testing.T, task, one, two string) {
+		q := Question{Key: echo.PhaseKey("p", 1), Task: task, Settings: &soundings.Soundings{}}
+		answers := []answer{{number: 1, text: whole(one)}, {number: 2, text: whole(two)}}
+		j := &judge{q: &q, task: taskOf(&q), shown: answers, mark: markFor("seed", task, answers)}
+		s := j.sheet(echo.StepBallot, 1, []int{2, 1})
+		messages, err := j.messages(&s)
+		require.NoError(t, err)
+		p := read(&effect.ModelRequest{Messages: messages})
+		require.Equal(t, []string{whole(two), whole(one)}, p.texts)
+		require.Equal(t, s.labels, p.labels)
+		require.Equal(t, taskOf(&q), p.task)
+	})
+}
