@@ -136,6 +136,10 @@ bench-selection: ## measure what selections find of the evidence in the conversa
 	@test -n "$(DATA)" || { echo "usage: make bench-selection DATA=FILE, a file in the format of LoCoMo"; exit 2; }
 	cd bench && go run ./selection $(FLAGS) "$(abspath $(DATA))"
 
+.PHONY: bench-judges
+bench-judges: ## measure how honest the choice among candidates is, with simulated judges (docs/soundings.md)
+	cd bench && go run ./judges $(FLAGS)
+
 .PHONY: bench-cards
 bench-cards: ## measure a selection among 100,000 cards in ClickHouse, and what making cards adds to a run (docs/performance.md)
 	cd bench && go run ./cards

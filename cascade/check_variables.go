@@ -252,6 +252,9 @@ func (k variableRules) checkLookup(t templateAt, l *Lookup, s *varScope) {
 	}
 	what := l.expression(lack.At + 1)
 	hint := k.memberHint(l, lack)
+	if !IsTemplate(t.text) && !t.sees.list && !strings.HasPrefix(strings.TrimSpace(t.text), root+".") { // a word may be meant as one
+		hint += "; " + asText(t.text)
+	}
 	switch {
 	case !lack.Never && lack.At == 1 && s.input:
 		t.report(l, SeverityWarning, fmt.Sprintf("%s uses %q, which \"inputs_schema\" does not name", describe(t.at), what), hint)
@@ -318,12 +321,21 @@ func (k variableRules) checkPaths(p located, s *varScope) {
 		if path == nil {
 			if !t.sees.list { // a list says so itself
 				t.at.Error(CodeInvalidValue, fmt.Sprintf("%s is %q, which is neither a template nor the name of a value of state or input", describe(t.at), t.text),
-					fmt.Sprintf("for a text write {{ %q }}", t.text))
+					asText(t.text))
 			}
 			continue
 		}
 		k.checkPath(t, path, s)
 	}
+}
+
+// asText says how a text is written where a path is taken for one.
+func asText(text string) string {
+	quoted := strconv.Quote(text)
+	if !strings.ContainsAny(text, `'\`) {
+		quoted = "'" + text + "'" // which needs nothing more within JSON
+	}
+	return "for a text write {{ " + quoted + " }}"
 }
 
 // checkPath checks a path: of a variable, else of a value of state, else of input.
@@ -340,7 +352,15 @@ func (k variableRules) checkPath(t templateAt, path []any, s *varScope) {
 			return
 		}
 		l.Path = append([]any{"input"}, path...)
-		k.cascade.needs = append(k.cascade.needs, need{l, describe(t.at)})
+		where := describe(t.at)
+		declared := t.sees.list
+		if in := s.shapes["input"]; in != nil && !declared {
+			_, declared = in.Members[root]
+		}
+		if !declared {
+			where += " (" + asText(t.text) + ")"
+		}
+		k.cascade.needs = append(k.cascade.needs, need{l, where})
 		k.checkLookup(t, &l, s)
 		return
 	}

@@ -91,6 +91,30 @@ func TestNeededInput(t *testing.T) {
 	}, missing("", full))
 }
 
+// TestNeededPath: what is no template is a path, and of one that nothing declares it is said how a text
+// is written.
+func TestNeededPath(t *testing.T) {
+	t.Parallel()
+	missing := func(schema string) (out []string) {
+		c, found, err := Parse("x.json", []byte(`{"cascade_id": "x", `+schema+`"phases": [{"name": "a", "instructions": "x", "sub_cascades": [
+			{"ref": "child", "input_map": {"topic": "German"}}, {"ref": "child", "name": "b", "input_map": {"topic": "it.s"}}]}]}`), testKnown())
+		require.NoError(t, err, show(found))
+		for _, v := range c.CheckInput(nil) {
+			out = append(out, v.String())
+		}
+		return out
+	}
+	require.Equal(t, []string{
+		`missing input "German": used without default by "sub_cascades.0.input_map.topic" of phase "a" (for a text write {{ 'German' }})`,
+		`missing input "it": used without default by "sub_cascades.1.input_map.topic" of phase "a" (for a text write {{ 'it.s' }})`,
+	}, missing(""))
+	require.Equal(t, []string{
+		`missing input "German" (a language): used without default by "sub_cascades.0.input_map.topic" of phase "a"`,
+		`missing input "it": used without default by "sub_cascades.1.input_map.topic" of phase "a" (for a text write {{ 'it.s' }})`,
+	}, missing(`"inputs_schema": {"German": "a language"},`))
+	require.Equal(t, "for a text write {{ \"it's\" }}", asText("it's"))
+}
+
 func TestInputWarnings(t *testing.T) {
 	t.Parallel()
 	c := &Cascade{InputsSchema: &InputsSchema{Names: map[string]string{"city": "", "day": ""}}}

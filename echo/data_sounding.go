@@ -1,13 +1,17 @@
 package echo
 
 // Candidate says which of several tries a branch is. Its key is that of the branch with
-// [StepCandidate]; the number of the branch is Index + 1.
+// [StepCandidate]; the number of the branch is Index + 1. One whose instructions a model rewrites
+// is recorded again once their text is there: the newest counts.
 type Candidate struct {
 	Index    int       `json:"index"`  // from 0, as templates see it
 	Factor   int       `json:"factor"` // how many candidates the step has when it begins
 	Model    string    `json:"model,omitempty"`
 	Mutation *Mutation `json:"mutation,omitempty"` // nil: the instructions are as the file has them
 	Species  string    `json:"species,omitempty"`  // 16 hexadecimal digits: the hash of what makes rewrites comparable
+
+	// Context are the settings of its views where it has a model of its own; nil: those of the visit.
+	Context *PhaseContext `json:"context,omitempty"`
 }
 
 // Mutation is how the instructions of a candidate differ from those of the file.
@@ -15,6 +19,12 @@ type Mutation struct {
 	Mode  string `json:"mode"`           // rewrite, augment or approach
 	Entry string `json:"entry"`          // of mutations, or a built-in one
 	Text  string `json:"text,omitempty"` // rewrite: the instructions as the model has rewritten them
+}
+
+// Seed is what decides by chance for the candidates of a visit: the orders in which judges see them, and
+// models that are dealt at random. It is the same in a fork, and in a run with the recorded answers.
+type Seed struct {
+	Seed string `json:"seed"`
 }
 
 // WinningRewrites are rewrites of the same species that have won before, the newest first.
@@ -123,6 +133,7 @@ type Prefix struct {
 }
 
 func (Candidate) kind() kind       { return kind{node: NodeCandidate} }
+func (Seed) kind() kind            { return kind{NodeValue, StepSeed} }
 func (WinningRewrites) kind() kind { return kind{NodeValue, StepWinners} }
 func (Room) kind() kind            { return kind{NodeValue, StepRoom} }
 func (Ballot) kind() kind          { return kind{node: NodeBallot} }

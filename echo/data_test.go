@@ -44,8 +44,9 @@ const settingsJSON = `{"dialect":"prompted","policy":{"enabled":true},"limit":1,
 
 func goldenSoundings() []golden {
 	return []golden{
-		goldenOf("a/reforge1/sounding2/candidate", Candidate{Index: 1, Factor: 5, Model: "m", Mutation: &Mutation{Mode: "rewrite", Entry: "e", Text: "t"}, Species: "s"},
-			`{"index":1,"factor":5,"model":"m","mutation":{"mode":"rewrite","entry":"e","text":"t"},"species":"s"}`),
+		goldenOf("a/reforge1/sounding2/candidate", Candidate{Index: 1, Factor: 5, Model: "m", Mutation: &Mutation{Mode: "rewrite", Entry: "e", Text: "t"}, Species: "s", Context: settings},
+			`{"index":1,"factor":5,"model":"m","mutation":{"mode":"rewrite","entry":"e","text":"t"},"species":"s","context":`+settingsJSON+`}`),
+		goldenOf("a/item2/seed", Seed{Seed: "s"}, `{"seed":"s"}`),
 		goldenOf("a/sounding2/winners", WinningRewrites{Texts: []string{"t"}}, `{"texts":["t"]}`),
 		goldenOf("run/sounding2/room", Room{Covers: true, NeededUSD: 0.5, LeftUSD: 1.5}, `{"covers":true,"needed_usd":0.5,"left_usd":1.5}`),
 		goldenOf("a/ballot2", Ballot{
@@ -92,10 +93,10 @@ func goldenPhases() []golden {
 			`{"reason":"no","valid":true,"validator":"fair","ward":"post","mode":"retry","cost_usd":0.5}`),
 		goldenOf("a/child/x", ChildStart{
 			Session: "s", Name: "x", How: ChildSub, Cascade: "c", Hash: "0123456789abcdef", File: "x.json", Input: map[string]any{"n": big},
-			State: map[string]any{"k": big}, Detach: true, Candidate: &Candidate{Index: 1, Factor: 2, Model: "m", Mutation: &Mutation{Mode: "augment", Entry: "e", Text: "t"}, Species: "s"},
+			State: map[string]any{"k": big}, Detach: true, Candidate: &Candidate{Index: 1, Factor: 2, Model: "m", Mutation: &Mutation{Mode: "augment", Entry: "e", Text: "t"}, Species: "s", Context: settings},
 		}, `{"session":"s","name":"x","how":"sub","cascade":"c","hash":"0123456789abcdef","file":"x.json","input":{"n":12345678901234567890.125},`+
 			`"state":{"k":12345678901234567890.125},"detach":true,`+
-			`"candidate":{"index":1,"factor":2,"model":"m","mutation":{"mode":"augment","entry":"e","text":"t"},"species":"s"}}`),
+			`"candidate":{"index":1,"factor":2,"model":"m","mutation":{"mode":"augment","entry":"e","text":"t"},"species":"s","context":`+settingsJSON+`}}`),
 		goldenOf("a/child/x", ChildEnd{Session: "s", Status: StatusFailed, Reason: StopError, Output: big, State: map[string]any{"k": big}, Calls: 2, Unknown: 1, Known: 0.5},
 			`{"session":"s","status":"failed","reason":"error","output":12345678901234567890.125,"state":{"k":12345678901234567890.125},"model_calls":2,"unknown_costs":1,"known_usd":0.5}`),
 		goldenOf("a/attempt1/turn1/state/k", State{Key: "k", Value: map[string]any{"n": big}}, `{"key":"k","value":{"n":12345678901234567890.125}}`),

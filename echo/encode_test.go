@@ -142,7 +142,7 @@ var turnPayloads = []Payload{
 var rarePayloads = map[string]bool{
 	"RunStart": true, "RunEnd": true, "Resume": true, "Route": true, "PhaseStart": true, "PhaseEnd": true, "Handoff": true, "ModelFacts": true,
 	"InterSelection": true, "Findings": true, "Menu": true, "Similarity": true, "ChildStart": true, "ChildEnd": true, "Stopped": true, "FoundCascade": true,
-	"Candidate": true, "WinningRewrites": true, "Room": true, "Ballot": true, "Choice": true,
+	"Candidate": true, "Seed": true, "WinningRewrites": true, "Room": true, "Ballot": true, "Choice": true,
 }
 
 func TestRandomPayloadsAreEncodedAsJSON(t *testing.T) {

@@ -83,6 +83,7 @@ const (
 	StepList       StepKind = "list"      // the elements of a list
 	StepCollected  StepKind = "collected" // the message with the outputs of all elements
 	StepCandidate  StepKind = "candidate" // which of several tries a branch is
+	StepSeed       StepKind = "seed"      // what decides by chance for candidates
 	StepRewrite    StepKind = "rewrite"   // of the instructions of a candidate
 	StepWinners    StepKind = "winners"   // earlier rewrites that have won
 	StepRoom       StepKind = "room"      // what the budget has left for another candidate

@@ -99,6 +99,12 @@ func TestPurposeOfKeys(t *testing.T) {
 		"p/ward1/clock":                           "",
 		"cards/call12":                            PurposeCards,
 		"cards/embed1":                            PurposeEmbed,
+		"p/ballot3/model":                         PurposeJudge,
+		"p/item2/reforge1/ballot12/model":         PurposeJudge,
+		"run/score4/model":                        PurposeJudge,
+		"p~2/aggregate/model2":                    PurposeAggregate,
+		"p/sounding2/rewrite/model":               PurposeRewrite,
+		"p/sounding2/attempt1/turn1/model":        "",
 		"cards~1/attempt1/turn1/model":            "",
 		"run":                                     "",
 	} {

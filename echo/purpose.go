@@ -11,11 +11,15 @@ const (
 	PurposeSelect    Purpose = "select"    // to choose what comes in of earlier phases
 	PurposeCards     Purpose = "cards"     // to sum messages up for their cards, in the background
 	PurposeEmbed     Purpose = "embed"     // to embed texts, in the background
+	PurposeJudge     Purpose = "judge"     // to compare candidates, or to give one of them points
+	PurposeAggregate Purpose = "aggregate" // to write one answer from those of all candidates
+	PurposeRewrite   Purpose = "rewrite"   // to rewrite the instructions of a candidate
 )
 
 var purposes = map[StepKind]Purpose{
 	StepValidate: PurposeValidator, StepCompact: PurposeSummary, StepRecount: PurposeRecount, StepSelect: PurposeSelect,
 	StepCall: PurposeCards, StepEmbed: PurposeEmbed,
+	StepBallot: PurposeJudge, StepScore: PurposeJudge, StepAggregate: PurposeAggregate, StepRewrite: PurposeRewrite,
 }
 
 // Purpose returns what a model call was made for; "" for the next answer of a conversation.

@@ -27,6 +27,12 @@ func (r *run) branch(key echo.Key) *run {
 	return &b
 }
 
+// withoutNewest has a branch of a visit not see that visit, which goes on.
+func withoutNewest(r *run) {
+	r.session.Phases = slices.Clip(r.session.Phases[:len(r.session.Phases)-1])
+	r.inherited = len(r.session.Phases)
+}
+
 // ownVisits returns the visits of a branch.
 func (r *run) ownVisits() []*echo.PhaseRecord { return r.session.Phases[r.inherited:] }
 
@@ -87,8 +93,10 @@ func (r *run) settleContested(at echo.Key, names []string) error {
 type part struct {
 	run   *run // nil: it did not begin
 	out   outcome
-	visit PhaseResult // of an element of a list
+	visit PhaseResult // of a part of a visit
 	err   error       // why it failed; nil: it has ended well
+
+	touched bool // a tool ran that may have changed something
 }
 
 // forked is a fork whose branches may fail, or be stopped by a limit, without an end to the others.
@@ -96,6 +104,7 @@ type forked struct {
 	run     *run
 	parts   []part
 	handled bool // a failed branch is an outcome that the run goes on with
+	anyOf   bool // failed branches are outcomes where one has ended well
 }
 
 // do runs branches, at most limit at a time. The error is that of the first branch that was stopped,
@@ -117,8 +126,11 @@ func (f *forked) do(ctx context.Context, limit int, keys []echo.Key, run func(ct
 		}
 	}
 	var held *effect.HeldError
-	if errors.As(err, &held) {
-		return f.worst(held.Err)
+	if !errors.As(err, &held) {
+		return err
+	}
+	if err = f.worst(held.Err); f.anyOf && recoverable(err) && slices.ContainsFunc(f.parts, func(p part) bool { return p.err == nil }) {
+		return effect.Join(f.run.rec.Recorder, f.run.spec.Cascade.CascadeID, branches)
 	}
 	return err
 }

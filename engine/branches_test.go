@@ -92,7 +92,10 @@ func TestWhatIsNoList(t *testing.T) {
 		input map[string]any
 		want  string
 	}{
-		"a number":    {`"input.n"`, map[string]any{"n": 7}, "c/each: for_each.items: it is a number, and no list"},
+		"a number": {`"input.n"`, map[string]any{"n": 7}, "c/each: for_each.items: it is a number, and no list"},
+		"a text":   {`"input.n"`, map[string]any{"n": "a, b"}, "c/each: for_each.items: it is a text, and no list"},
+		"a text of a list": {`"input.n"`, map[string]any{"n": ` ["a"]`}, `c/each: for_each.items: it is a text, and no list, though it reads as one: what a template renders, and an input that is given as text, stays text ` +
+			`where "inputs_schema" names no type. Give the input the type "array" there, or pass the list itself: as JSON, or in "input_map" by its path`},
 		"no JSON":     {`"{{ input.n }} and more"`, map[string]any{"n": "x"}, "c/each: for_each.items: its template rendered no JSON: x and more"},
 		"not there":   {`"outputs.plan.files"`, nil, `c/each: for_each.items: outputs has no "plan"`},
 		"nothing":     {`"files"`, nil, `c/each: for_each.items: there is no "files" in state or input, and no variable of that name`},
@@ -305,6 +308,8 @@ func (f *fakeChildren) Wait(ctx context.Context, c *Child) (*effect.ChildOutcome
 	f.ran[c.Session] = out
 	return out, nil
 }
+
+func (f *fakeChildren) Settle(context.Context) {} // Begin has waited for them
 
 func (f *fakeChildren) Find(_ context.Context, name string) echo.FoundCascade {
 	of := f.find[name]

@@ -24,6 +24,7 @@ type opening struct {
 	inter   cascade.Inter
 	earlier *phasecontext.Earlier
 	task    *string // nil: it is not rendered yet
+	varied  *string // the instructions as a candidate has them; nil: they are those of the phase
 }
 
 func newOpening(v *visit) *opening {
@@ -36,6 +37,9 @@ func newOpening(v *visit) *opening {
 }
 
 func (o *opening) write(ctx context.Context) error {
+	if err := o.vary(ctx); err != nil {
+		return err
+	}
 	if err := o.guard(ctx); err != nil {
 		return err
 	}
@@ -118,9 +122,24 @@ func (o *opening) taskText() (string, error) {
 	if o.task != nil {
 		return *o.task, nil
 	}
-	text, err := o.v.templates.text("instructions", o.v.Def.Instructions)
-	if err != nil || len(o.v.run.spec.Input) == 0 || !o.includesInput() {
-		return text, err
+	text, err := o.instructions()
+	if err != nil {
+		return "", err
+	}
+	return o.withInput(text)
+}
+
+// instructions returns those of the phase as they are rendered, or as a candidate has them.
+func (o *opening) instructions() (string, error) {
+	if o.varied != nil {
+		return *o.varied, nil
+	}
+	return o.v.templates.text("instructions", o.v.Def.Instructions)
+}
+
+func (o *opening) withInput(text string) (string, error) {
+	if len(o.v.run.spec.Input) == 0 || !o.includesInput() {
+		return text, nil
 	}
 	input, err := json.MarshalIndent(o.v.run.spec.Input, "", "  ")
 	if err != nil {

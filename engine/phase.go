@@ -1,16 +1,17 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/phasecontext"
+	"github.com/windlass-run/windlass/engine/sounding"
 	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/engine/views"
 )
@@ -28,7 +29,9 @@ type visit struct {
 	tools     *toolCalls
 	views     *views.Views // nil in a phase without a model
 
-	resumes bool // it had begun when the run was resumed
+	try     *sounding.Candidate // that it is; nil: it is none
+	resumes bool                // it had begun when the run was resumed
+	marked  bool                // its callouts are made: a candidate has made them
 }
 
 // scope is which part of a phase a visit runs, and where.
@@ -38,7 +41,11 @@ const (
 	scopePhase   scope = iota // all of it, in the trunk
 	scopeNode                 // all of it, in a branch of a graph
 	scopeElement              // for one element of its list, in a branch
+	scopeTry                  // one of several tries, in a branch
 )
+
+// isPart reports whether a visit has another one of the same phase around it.
+func (s scope) isPart() bool { return s == scopeElement || s == scopeTry }
 
 // visitAt is where a visit is in the run.
 type visitAt struct {
@@ -46,6 +53,7 @@ type visitAt struct {
 	key   echo.Key
 	visit int // from 1: how often the phase has begun
 	item  int // of a list, from 1; 0: none
+	try   *sounding.Candidate
 }
 
 // visit runs a phase once and records how it ended.
@@ -63,16 +71,16 @@ func (v *visit) do(ctx context.Context) (outcome, error) {
 
 func (r *run) newVisit(p *cascade.Phase, where visitAt) *visit {
 	record := r.session.BeginVisit(p.Name, where.visit)
-	model := cmp.Or(r.PhaseModels[p.Name], p.Model, r.DefaultModel)
+	model := modelFor(r, p, where.try)
 	if !p.Deterministic() {
 		record.Model = model
 	}
 	at := &core.Place{
-		Site: effect.Site{Cascade: r.spec.Cascade.CascadeID, Phase: p.Name, Visit: record.Visit, Item: where.item},
+		Site: effect.Site{Cascade: r.spec.Cascade.CascadeID, Phase: p.Name, Visit: record.Visit, Item: where.item, Try: siteOf(where.try)},
 		Key:  where.key, Rec: r.rec, Def: p, Record: record,
 	}
-	v := &visit{Place: at, run: r, scope: where.scope, resumes: r.rec.Replaying()}
-	v.result = PhaseResult{Phase: p.Name, Visit: record.Visit, Status: echo.StatusRunning}
+	v := &visit{Place: at, run: r, scope: where.scope, try: where.try, resumes: r.rec.Replaying()}
+	v.result = PhaseResult{Key: where.key, Phase: p.Name, Visit: record.Visit, Status: echo.StatusRunning}
 	v.calls = &core.Calls{Account: r.Account, Place: at, Visited: &v.result.Totals}
 	v.templates = &templates{textCache: r.texts, Place: at, session: r.session, spec: &r.spec, env: r.Env, branch: r.vars}
 	v.checks = &checks{schemas: r.schemas, validators: &validators{
@@ -99,13 +107,19 @@ func (v *visit) perform(ctx context.Context) (outcome, error) {
 	if err != nil {
 		return outcome{}, v.located(err)
 	}
+	if err := screen(ctx, v, value); err != nil {
+		return outcome{}, v.located(err)
+	}
 	return outcome{value: value, chosen: v.tools.chosen}, v.settleOutput(value)
 }
 
-// begin records that the phase begins; the elements of a list do so together.
+// begin records that the phase begins; the elements of a list do so together, and so do several tries.
 func (v *visit) begin(settings *echo.PhaseContext) error {
-	if v.scope == scopeElement {
+	switch v.scope { //nolint:exhaustive // the others begin with an entry of their own
+	case scopeElement:
 		return nil
+	case scopeTry:
+		return beginTry(v, settings)
 	}
 	e := v.Rec.Entry(v.mark(echo.StepStart, echo.StepBegin), echo.PhaseStart{Visit: v.Record.Visit, Context: settings})
 	e.Model = v.Record.Model
@@ -123,8 +137,11 @@ func (v *visit) mark(inTrunk, inBranch echo.StepKind) echo.Key {
 
 // produce makes the output of the phase.
 func (v *visit) produce(ctx context.Context) (any, error) {
-	if v.Def.ForEach != nil && v.scope != scopeElement {
+	switch {
+	case v.Def.ForEach != nil && !v.scope.isPart():
 		return v.each(ctx)
+	case v.Def.Soundings.Active():
+		return sound(ctx, v)
 	}
 	if err := v.runSubs(ctx); err != nil {
 		return nil, err
@@ -193,7 +210,7 @@ func (v *visit) enter(m *echo.Message) {
 // settleOutput makes a phase's output known to the rest of the run.
 func (v *visit) settleOutput(value any) error {
 	v.Record.Output, v.Record.Done = value, true
-	if v.scope == scopeElement {
+	if v.scope.isPart() {
 		return v.callouts()
 	}
 	v.run.session.Set(nil, cascade.StateOutputPrefix+v.Def.Name, value)
@@ -206,7 +223,7 @@ func (v *visit) settleOutput(value any) error {
 // callouts marks the output, or messages, of a phase that has ended well as important.
 func (v *visit) callouts() error {
 	c := v.Def.Callouts
-	if c == nil {
+	if c == nil || v.marked {
 		return nil
 	}
 	if last := phasecontext.LastAnswer(v.Record.History); c.Output != "" && last != nil {
@@ -243,9 +260,16 @@ func (v *visit) located(err error) error {
 	if errors.As(err, &pe) || effect.IsRecordError(err) {
 		return err
 	}
+	return failedPhase(v, err)
+}
+
+// failedPhase returns the error of a phase for one without its place.
+func failedPhase(v *visit, err error) error {
 	reason := echo.StopError
+	var child *ChildError
 	switch {
 	case errors.As(err, new(*effect.ModelError)): // also of a validator, which then can be asked again
+	case errors.As(err, &child) && record.CanResume(child.Status, child.Stopped): // the same
 	case errors.As(err, new(*core.WardError)):
 		reason = echo.StopWard
 	case errors.As(err, new(*core.VerdictError)):
@@ -267,7 +291,7 @@ func (v *visit) finish(ctx context.Context, out outcome, err error) error {
 		res.Status, res.Output = echo.StatusCompleted, out.value
 		v.run.result.Output = out.value
 	}
-	if v.scope != scopeElement {
+	if !v.scope.isPart() {
 		v.run.result.Phases = append(v.run.result.Phases, *res)
 	}
 	if effect.IsRecordError(err) || v.scope != scopePhase && err != nil && !recoverable(err) {

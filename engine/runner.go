@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/lookup"
+	"github.com/windlass-run/windlass/engine/sounding"
 	"github.com/windlass-run/windlass/engine/views"
 )
 
@@ -33,6 +34,8 @@ type Runner struct {
 	// Workspace reads the state of the files, nil when there is none, when a phase stops before
 	// its end or its tools may have changed something; may be nil.
 	Workspace func(ctx context.Context) *echo.Workspace
+
+	Rewrites sounding.Rewrites // earlier rewrites of instructions that have won; nil: none are known
 
 	Children Children // runs other cascades; nil: a run that needs one fails
 
@@ -89,6 +92,8 @@ type Lineage struct {
 
 	// Parent is the ledger of the run that has begun this one, which counts what it takes; may be nil.
 	Parent *budget.Ledger
+	// Detached says that no run above waits for this one.
+	Detached bool
 	// Taken is what children of earlier lives of the run have taken that have not ended.
 	Taken effect.Totals
 }
@@ -129,6 +134,7 @@ type Result struct {
 
 // PhaseResult is how one visit to a phase ended.
 type PhaseResult struct {
+	Key      echo.Key        `json:"-"` // of the visit
 	Phase    string          `json:"phase"`
 	Visit    int             `json:"visit"`
 	Status   echo.Status     `json:"status"`

@@ -137,7 +137,11 @@ func (v toolPhase) callCascade(ctx context.Context, spec effect.ToolSpec, args j
 	v.tools.children.took(p.child)
 	v.enter(p.result)
 	if p.child.failed {
-		return nil, args, &core.ToolError{Tool: spec.Name, Kind: "failed", Message: excerpt.Of(p.child.text)}
+		e := &core.ToolError{Tool: spec.Name, Kind: "failed", Message: excerpt.Of(p.child.text)}
+		if p.child.outcome != nil {
+			e.Cause = failure(spec.Name, p.child.outcome)
+		}
+		return nil, args, e
 	}
 	return modeltext.Value(p.result.Text()), args, nil
 }

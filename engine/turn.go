@@ -48,7 +48,7 @@ func (c *conversation) send(ctx context.Context, noTools bool) (*effect.ModelRes
 		if err != nil {
 			return nil, refusedForGood(refusal, err)
 		}
-		resp, err := c.calls.Ask(ctx, key, req)
+		resp, err := c.ask(ctx, key, req)
 		if err == nil {
 			c.views.Learn(resp)
 			return resp, nil
@@ -71,6 +71,14 @@ func (c *conversation) send(ctx context.Context, noTools bool) (*effect.ModelRes
 			return nil, err
 		}
 	}
+}
+
+// ask makes a turn's call. The first of a candidate may wait for what it shares with another one's.
+func (c *conversation) ask(ctx context.Context, key echo.Key, req *effect.ModelRequest) (*effect.ModelResponse, error) {
+	if c.try == nil || c.try.First != nil {
+		return c.calls.Ask(ctx, key, req)
+	}
+	return c.askFirst(ctx, key, req)
 }
 
 func refusedAsTooLong(err error) bool {

@@ -77,6 +77,9 @@ func (d *Document) wrongValue(at Place, v schema.Violation) {
 
 // typeHint says how to write what was probably meant.
 func typeHint(v schema.Violation, n *source.Node) string {
+	if strings.Contains(v.Pointer, "/input_map/") {
+		return `write a template or the path of a value, as "{{ 5 }}" or "input.list"`
+	}
 	if n == nil || n.Kind != source.String {
 		return ""
 	}

@@ -33,6 +33,8 @@ type node struct {
 	own      cascade.Diagnostics
 	err      error
 	broken   map[string]*node // by the message that says so where it is named
+	ends     map[string]bool  // the messages that say that a circle, or a chain that is too long, ends in the file
+	endless  bool             // nothing else is wrong with it and with those below it
 	children []*node          // in the order in which they are named
 	longest  *node            // the one with the longest chain below
 	height   int              // of that chain
@@ -87,6 +89,7 @@ func (l *loader) load(n *node, parse func(cascade.Known) (*cascade.Cascade, casc
 	c, n.own, n.err = parse(known)
 	l.chain = l.chain[:len(l.chain)-1]
 	n.loading = false
+	n.endless = n.onlyEnds()
 	if n.err == nil {
 		n.reached = &cascade.Reached{Cascade: c, Hash: Hash(c)}
 	}
@@ -102,7 +105,7 @@ func (l *loader) resolve(n *node, ref string) (*cascade.Reached, *cascade.Proble
 	child := l.nodes[id]
 	switch {
 	case child == nil && len(l.chain) > cascade.MaxDepth:
-		return nil, tooDeep(append(l.names(), at.path))
+		return nil, n.end(tooDeep(append(l.names(), at.path)))
 	case child == nil && len(l.nodes) > maxReached:
 		return nil, &cascade.Problem{Message: fmt.Sprintf("more than %d other cascades are reached", maxReached), Hint: "divide the work"}
 	case child == nil:
@@ -112,10 +115,10 @@ func (l *loader) resolve(n *node, ref string) (*cascade.Reached, *cascade.Proble
 			return l.world.load(l.ctx, at, known)
 		})
 	case child.loading:
-		return nil, cycle(l.names()[slices.Index(l.chain, child):])
+		return nil, n.end(cycle(l.names()[slices.Index(l.chain, child):]))
 	}
 	if len(l.chain)+child.height > cascade.MaxDepth {
-		return nil, tooDeep(append(l.names(), child.names()...))
+		return nil, n.end(tooDeep(append(l.names(), child.names()...)))
 	}
 	return l.reach(n, child)
 }
@@ -179,6 +182,46 @@ func tooDeep(names []string) *cascade.Problem {
 	}
 }
 
+// end notes that a circle, or a chain that is too long, ends in the file.
+func (n *node) end(p *cascade.Problem) *cascade.Problem {
+	if n.ends == nil {
+		n.ends = map[string]bool{}
+	}
+	n.ends[p.Message] = true
+	return p
+}
+
+// onlyEnds reports whether all that is wrong with a file is that circles or chains end in it or below
+// it. A file that names it is part of them, and the one error of each shows it whole.
+func (n *node) onlyEnds() bool {
+	var invalid *cascade.InvalidError
+	if !errors.As(n.err, &invalid) {
+		return false
+	}
+	return !slices.ContainsFunc(n.own, func(d cascade.Diagnostic) bool {
+		if d.Severity != cascade.SeverityError {
+			return false
+		}
+		for message := range n.ends {
+			if strings.HasSuffix(d.Message, message) {
+				return false
+			}
+		}
+		child := n.brokenBy(d)
+		return child == nil || !child.endless
+	})
+}
+
+// brokenBy returns the file that is not valid by what was found; nil for another finding.
+func (n *node) brokenBy(d cascade.Diagnostic) *node {
+	for message, child := range n.broken {
+		if strings.HasSuffix(d.Message, message) {
+			return child
+		}
+	}
+	return nil
+}
+
 // problem says, where a file is named, that something is wrong with it.
 func (n *node) problem() *cascade.Problem {
 	var invalid *cascade.InvalidError
@@ -230,14 +273,13 @@ func (r *report) add(n *node) {
 	}
 	r.nodes[n] = true
 	for _, d := range n.own {
-		if text := d.String(); !r.said[text] {
+		child := n.brokenBy(d)
+		if text := d.String(); !r.said[text] && (child == nil || !child.endless) {
 			r.said[text] = true
 			r.found = append(r.found, d)
 		}
-		for message, child := range n.broken {
-			if strings.HasSuffix(d.Message, message) {
-				r.add(child)
-			}
+		if child != nil {
+			r.add(child)
 		}
 	}
 	for _, child := range n.children {

@@ -43,7 +43,7 @@ const (
 	DefaultWinnerHistory = 5
 	DefaultConfidence    = 0.9
 	DefaultMinPairs      = 3  // what the measured table of docs/soundings.md supports
-	DefaultMaxPairs      = 10 // likewise
+	DefaultMaxPairs      = 12 // likewise
 	DefaultSteps         = 1
 	DefaultPerStep       = 2
 	DefaultPatience      = 1

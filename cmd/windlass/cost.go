@@ -65,7 +65,11 @@ func showCosts(ctx context.Context, con *console, arc *archive.Archive, by click
 	}
 	return con.print(append([]clickhouse.CostRow{}, rows...), func() error { // an empty report is [], not null
 		if len(rows) == 0 {
-			fmt.Fprintln(con.err, noCosts(filter))
+			unsent, err := archive.UnsentOf(arc)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(con.err, reports.NoCosts(!filter.IsZero(), unsent))
 			return nil
 		}
 		if err := showCostTable(con, by, rows); err != nil {
@@ -83,13 +87,6 @@ func showCosts(ctx context.Context, con *console, arc *archive.Archive, by click
 		notePretend(con, rows, func(r clickhouse.CostRow) clickhouse.Pretend { return r.Pretend })
 		return nil
 	})
-}
-
-func noCosts(filter clickhouse.Filter) string {
-	if !filter.IsZero() {
-		return "No model calls in ClickHouse fit these filters. What ran with --no-clickhouse is there after windlass ship SESSION."
-	}
-	return "No model calls yet. Make some: windlass run FILE"
 }
 
 func showCostTable(con *console, by clickhouse.CostBy, rows []clickhouse.CostRow) error {

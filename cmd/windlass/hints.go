@@ -76,6 +76,8 @@ func hintFor(err error) string {
 		return "--root FOLDER with a folder that exists"
 	case errors.As(err, &rights):
 		return rightsHint(rights)
+	case errors.As(err, new(*app.ListsError)):
+		return fmt.Sprintf(`a list of at most %d elements there, as --input-json '{"NAME": ["one", "two"]}'`, cascade.MaxItems)
 	case errors.As(err, new(*app.ToolsError)):
 		return "docs/tools.md describes what tools need"
 	case errors.As(err, new(*app.MissingToolsError)):
@@ -140,12 +142,12 @@ func selfCommand() string {
 
 // hint says what to try after a run that ended with an error.
 func (s *shownRun) hint(kind failure.Kind, err error) string {
-	var model *effect.ModelError
 	var missing *template.MissingError
 	var over *budget.Error
 	var differs *effect.DivergenceError
 	var empty *engine.EmptyAnswerError
 	var tool *engine.ToolError
+	var known *failure.Error // with the next step where that is the same for everyone
 	switch {
 	case errors.As(err, &differs):
 		return fmt.Sprintf("%s resume %s --fork %d, to go on from before that in a new session; windlass %s began this one",
@@ -156,12 +158,12 @@ func (s *shownRun) hint(kind failure.Kind, err error) string {
 		return "give the model a price in windlass.json (docs/models.md), or go without the limit: " + s.resumeWith(over)
 	case over != nil:
 		return s.resumeWith(over)
-	case kind == failure.ModelUnavailable && errors.As(err, &model) && model.Hint != "":
-		return model.Hint + "; then resume the run: " + s.resumeHint()
+	case kind == failure.ModelUnavailable && errors.As(err, &known) && known.Try != "":
+		return known.Try + "; then resume the run: " + s.resumeHint()
 	case kind == failure.ModelUnavailable:
 		return s.resumeHint()
-	case errors.As(err, &model):
-		return model.Hint
+	case errors.As(err, &known) && known.Try != "":
+		return known.Try
 	case errors.As(err, &tool) && tool.Kind == effect.KindUnfinished:
 		return fmt.Sprintf("find out what %s did; %s then runs it again, from the beginning", tool.Tool, s.resumeHint())
 	case errors.As(err, &empty):

@@ -33,6 +33,8 @@ func TestDatabaseOfBefore(t *testing.T) {
 	require.Contains(t, l.run(exitOK, "doctor", "--json").out.String(), `"old_database": {`)
 
 	l.file("ask.json", recorded["ask.json"])
+	l.run(exitOK, "run", "ask.json", "--model", "plain", "--no-clickhouse")
+	require.Contains(t, l.run(exitOK, "cost").err.String(), "\nNo model calls in ClickHouse. 1 session of this machine ran with --no-clickhouse: windlass show SESSION")
 	require.NotContains(t, l.run(exitOK, "run", "ask.json", "--model", "plain").err.String(), "schema version")
 	for _, command := range [][]string{count, {"cost"}, {"sessions", "list"}, {"doctor"}} {
 		require.NotContains(t, l.run(exitOK, command...).err.String(), "schema version", command)

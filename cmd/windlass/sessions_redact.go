@@ -27,7 +27,8 @@ A paraphrase by a model is not found.
 
 ID is the id of a session, its end (5 characters or more) or its beginning.
 
-Files, frozen tests and other sessions that contain it are listed and do not change. A session that a process is running
+Files, frozen tests and other sessions that contain it are listed and do not change: children are sessions of their
+own, and the commands for them are listed, as for the session that has begun this one. A session that a process is running
 is never redacted. When ClickHouse does not answer, the journal is redacted, and the same command completes it later.`,
 		Example: "  windlass sessions redact 7k2mq 3f2a9c0d1e5b7788 --dry-run\n  windlass sessions redact 7k2mq 3f2a9c0d1e5b --reason 'pasted key' --parts",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -86,8 +87,27 @@ func redactedText(r *archive.Redacted) string {
 	leftText(line, r)
 	list(&b, "Files that contain it and were not changed:", r.Files)
 	list(&b, "Other sessions that have this message:", r.Sessions)
+	list(&b, "Sessions above or below this one have it, or lines or long words of it; each is redacted by itself:", inTree(r.Tree))
 	list(&b, "Other databases that have the session; run the command again with their DSN:", r.Others)
 	return b.String()
+}
+
+// inTree lists the commands that redact the sessions of a tree; of one that has the text in no message
+// it says where it is.
+func inTree(tree []archive.Relative) (lines []string) {
+	for i := range tree {
+		r := &tree[i]
+		for _, hash := range r.Hashes() {
+			lines = append(lines, fmt.Sprintf("windlass sessions redact %s %s", r.ID, hash))
+		}
+		switch {
+		case r.Problem != "":
+			lines = append(lines, fmt.Sprintf("%s could not be looked through: %s", r.ID, r.Problem))
+		case len(r.Hashes()) == 0:
+			lines = append(lines, fmt.Sprintf("%s, in no message: %s", r.ID, placeText(r.Places[0])))
+		}
+	}
+	return lines
 }
 
 // leftText says what is left of a message in the session, and what takes it out.

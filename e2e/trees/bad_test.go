@@ -109,6 +109,27 @@ func badChildren() []badCase {
 			files: childOf(`{"cascade_id":"child","inputs_schema":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}},"phases":[{"name":"talk","instructions":"TALK {{ input.n }}."}]}`),
 		},
 		{
+			name: "child gets a word that is no path", input: `{"list":["a","b"]}`,
+			files: map[string]string{
+				"child.json": `{"cascade_id":"child","inputs_schema":{"tongue":"a language"},"phases":[{"name":"talk","instructions":"TALK {{ input.tongue }}."}]}`,
+				"main.json":  `{"cascade_id":"main","inputs_schema":{"list":"a list"},"phases":[{"name":"write","instructions":"WRITE.","sub_cascades":[{"ref":"child.json","input_map":{"tongue":"German"}}]}]}`,
+			},
+		},
+		{
+			name: "child gets a list as a text", input: `{"list":["a","b"]}`,
+			files: map[string]string{
+				"child.json": strings.Replace(ofList, `"main"`, `"child"`, 1),
+				"main.json":  `{"cascade_id":"main","inputs_schema":{"list":"a list"},"phases":[{"name":"write","instructions":"WRITE.","sub_cascades":[{"ref":"child.json","input_map":{"list":"{{ input.list }}"}}]}]}`,
+			},
+		},
+		{
+			name: "child gets a list that is written down",
+			files: map[string]string{
+				"child.json": strings.Replace(ofList, `"main"`, `"child"`, 1),
+				"main.json":  `{"cascade_id":"main","phases":[{"name":"write","instructions":"WRITE.","sub_cascades":[{"ref":"child.json","input_map":{"list":["a","b"]}}]}]}`,
+			},
+		},
+		{
 			name:    "child exceeds its own budget",
 			files:   childOf(`{"cascade_id":"child","budget":{"max_usd":0.0000001},"phases":[{"name":"talk","instructions":"TALK."}]}`),
 			answers: []rule{says("TALK", "talked")}, mended: []rule{says("TALK", "talked"), says("WRITE with (.*?)\\.", "$1")},
@@ -197,7 +218,7 @@ func badValidators() []badCase {
 		},
 		{
 			name: "validator fails", files: sense(`{"name":"judge","instructions":"JUDGE."}`),
-			answers: []rule{fails("JUDGE", 400), says("", "a line")},
+			answers: []rule{fails("JUDGE", 400), says("", "a line")}, mended: []rule{says("JUDGE", `{"valid": true, "reason": "well"}`), says("", "a line")},
 		},
 		{name: "validator is missing", files: map[string]string{"main.json": strings.Replace(badCheck, "sense", "is_polit", 1)}},
 		{name: "validator takes something else", files: map[string]string{"main.json": badCheck, "sense.json": `{"cascade_id":"sense","inputs_schema":{"type":"object","required":["score"],"additionalProperties":false,"properties":{"score":{"type":"integer"}}},"phases":[{"name":"judge","instructions":"JUDGE."}]}`}},

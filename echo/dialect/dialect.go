@@ -29,7 +29,15 @@ func (d Dialect) String() string {
 
 // Recorded returns the dialect that a phase_start entry names: [Native] when it names none.
 func Recorded(start *echo.Entry) Dialect {
-	if said, err := echo.Read[echo.PhaseStart](start); err == nil && said.Context != nil && said.Context.Dialect == Prompted.String() {
+	if said, err := echo.Read[echo.PhaseStart](start); err == nil && said.Context != nil {
+		return Of(said.Context)
+	}
+	return Native
+}
+
+// Of returns the dialect that settings of views name: [Native] when they name none.
+func Of(c *echo.PhaseContext) Dialect {
+	if c.Dialect == Prompted.String() {
 		return Prompted
 	}
 	return Native

@@ -8,11 +8,15 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Branch is what a branch of a run came to so far: an element of a list, or a phase of a graph. One of
-// which nothing is recorded but that it may begin has [echo.StatusPending].
+// Branch is what a branch of a run came to so far: an element of a list, one of several candidates, a
+// step of refinement, or a phase of a graph. One of which nothing is recorded but that it may begin has
+// [echo.StatusPending]. A step of refinement has ended with its choice.
 type Branch struct {
 	Visit           // the key is that of the branch
 	Step  echo.Step // the innermost of the key: its kind and number
+
+	Candidate *echo.Candidate // as it is recorded last; nil: the branch is none
+	Won       bool            // a candidate is kept, as far as it was chosen
 
 	// FailedItem is the number of the element of the same list after whose failure this one did not
 	// begin, 0 when it is not for that.
@@ -91,10 +95,13 @@ type tree struct {
 	at    map[echo.Key]*branch
 	nodes []*branch              // of a graph, in the order in which they began, as are
 	parts map[echo.Key][]*branch // those below a visit, by its key
+
+	chosen  map[echo.Key]*branch // the candidate that is kept, by the visit or branch that it is of
+	choices []Choice
 }
 
 func newTree() tree {
-	return tree{at: map[echo.Key]*branch{}, parts: map[echo.Key][]*branch{}}
+	return tree{at: map[echo.Key]*branch{}, parts: map[echo.Key][]*branch{}, chosen: map[echo.Key]*branch{}}
 }
 
 // branch returns the branch of a key, which begins with the first entry that names it; nil for the
@@ -114,8 +121,10 @@ func (t *tree) branch(k echo.Key, p *echo.Path) *branch {
 		above := echo.Path{Phase: p.Phase, Visit: p.Visit, Branches: p.Branches[:n-1]}
 		b.parent = t.branch(above.Key(), &above)
 	}
-	s := t.scopeOf(b.parent)
-	s.open = append(s.open, b)
+	if !b.isTry() { // what those leave counts when they are chosen
+		s := t.scopeOf(b.parent)
+		s.open = append(s.open, b)
+	}
 	t.at[key] = b
 	if len(p.Parts()) == 0 {
 		t.nodes = append(t.nodes, b)
@@ -139,12 +148,19 @@ func (t *tree) forget(visit echo.Key) {
 		t.scopeOf(b.parent).leave(b)
 		delete(t.at, b.Key)
 	}
+	if b := t.chosen[visit]; b != nil {
+		t.trunk.leave(b)
+	}
+	forget(t.chosen, visit)
 	delete(t.parts, visit)
 }
 
 // end takes the end of a branch. With a node ends the handler of its failure, which has the node's
 // number.
 func (t *tree) end(b *branch) {
+	if b.isTry() {
+		return
+	}
 	s := t.scopeOf(b.parent)
 	if b.Step.Kind == echo.StepNode {
 		for _, o := range slices.Clone(s.open) {
@@ -173,6 +189,9 @@ func (b *branch) add(e *echo.Entry, p *echo.Path, visit *Visit) {
 		a.addCall(e, p)
 	}
 	b.addOwn(e, p)
+	if d, err := echo.Read[echo.Candidate](e); err == nil {
+		b.Candidate = &d
+	}
 }
 
 // Nodes returns the phases of a graph, in the order in which their branches began: those that have
@@ -199,7 +218,8 @@ func (f *Fold) Branches(visit echo.Key) []Branch {
 	out := make([]Branch, len(f.now.parts[visit]))
 	for i, b := range f.now.parts[visit] {
 		out[i] = b.Branch
-		out[i].Verdicts, out[i].State = slices.Clip(b.Verdicts), slices.Clip(b.State)
+		out[i].Verdicts, out[i].State = slices.Clip(b.Verdicts), f.now.stateOf(&b.Visit)
+		out[i].Won = f.now.keeps(b)
 		out[i].Spent = f.tally.Branch(b.Key)
 		out[i].endWith(end.Status, end.Reason)
 	}

@@ -48,8 +48,8 @@ func isStopped(e *echo.Entry) bool {
 }
 
 // failures returns where the failed call begins in each open branch whose newest outcome it is. The
-// verdict of a validator that could not be asked follows from its call. A ward has ended when the
-// branch that it grows from has continued.
+// verdict of a validator that could not be asked follows from its call. A ward or a ballot has ended when
+// the branch that it grows from has continued.
 func failures(counted []*echo.Entry) map[echo.Key]uint64 {
 	out := map[echo.Key]uint64{}
 	settled := map[echo.Key]bool{} // the newest outcome was seen, or the branch has ended
@@ -59,7 +59,7 @@ func failures(counted []*echo.Entry) map[echo.Key]uint64 {
 			settled[e.Key.Parent()] = true
 		}
 		branch := e.Key.Branch()
-		if settled[branch] || !isOutcome(e) || isWard(branch) && settled[branch.ParentBranch()] {
+		if settled[branch] || !isOutcome(e) || hasNoEnd(branch) && settled[branch.ParentBranch()] {
 			continue
 		}
 		if e.NodeType == echo.NodeVerdict && !judged[branch] && decides(e) {
@@ -83,10 +83,15 @@ func decides(verdict *echo.Entry) bool {
 	return err == nil && !d.Advises()
 }
 
-// isWard reports whether a branch is that of a ward.
-func isWard(branch echo.Key) bool {
+// hasNoEnd reports whether a branch is one whose end is not recorded, as its parent goes on then: that of
+// a ward, a ballot or a score.
+func hasNoEnd(branch echo.Key) bool {
 	p := branch.Path()
-	return p.Last().Kind == echo.StepWard
+	switch p.Last().Kind { //nolint:exhaustive // the others have ends
+	case echo.StepWard, echo.StepBallot, echo.StepScore:
+		return true
+	}
+	return false
 }
 
 // isFailedCall reports whether an outcome is one that a run makes again when it resumes.
@@ -135,7 +140,7 @@ func isOutcome(e *echo.Entry) bool {
 	case echo.NodeValue:
 		p := e.Key.Path()
 		return p.Last().Kind != echo.StepFacts
-	case echo.NodeModelCall, echo.NodeToolCall, echo.NodeInter, echo.NodeVerdict:
+	case echo.NodeModelCall, echo.NodeToolCall, echo.NodeInter, echo.NodeVerdict, echo.NodeChoice:
 		return true
 	case echo.NodeRoute: // of a node of a graph, whose errors another phase handles
 		return e.Key.HasBranches()

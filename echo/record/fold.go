@@ -114,7 +114,7 @@ func (f *Fold) Visits() []Visit {
 // visit returns a visit as it is now. That of a node which was stopped has no end of its own.
 func (f *Fold) visit(v *Visit) Visit {
 	out := *v
-	out.Verdicts, out.State = slices.Clip(v.Verdicts), slices.Clip(v.State)
+	out.Verdicts, out.State = slices.Clip(v.Verdicts), f.now.stateOf(v)
 	out.Spent = f.tally.Visit(v.Key)
 	if end := f.End(); end.Whole && v.Node > 0 {
 		out.endWith(end.Status, end.Reason)

@@ -41,7 +41,7 @@ func (r *Request) Rendered(i int) []*echo.Message {
 type Requests struct {
 	selections *Selections
 	histories  histories
-	dialects   map[echo.Key]dialect.Dialect // by the key of the visit
+	dialects   map[echo.Key]dialect.Dialect // by the key of the visit, or of a candidate with a model of its own
 }
 
 // NewRequests returns a reader that has read nothing yet.
@@ -74,17 +74,19 @@ func (r *Requests) Read(e *echo.Entry) (req *Request, err error) {
 	case e.NodeType == echo.NodePhaseStart:
 		forget(r.histories, visit)
 		r.dialects[visit] = dialect.Recorded(e)
+	case e.NodeType == echo.NodeCandidate:
+		if d, err := echo.Read[echo.Candidate](e); err == nil && d.Context != nil {
+			r.dialects[conversation(e.Key, &p)] = dialect.Of(d.Context)
+		}
 	case hasCompleted(e):
 		forget(r.histories, conversation(e.Key, &p))
-		if len(p.Parts()) == 0 {
-			delete(r.dialects, visit)
-		}
+		forget(r.dialects, conversation(e.Key, &p))
 	case e.NodeType == echo.NodeSelection && e.Selection != nil:
 		history := r.histories[conversation(e.Key, &p)].settle()
 		if err := fits(e, sent, history); err != nil {
 			return nil, err
 		}
-		return &Request{Selection: e, History: history, Sent: sent, Dialect: r.dialects[visit]}, nil
+		return &Request{Selection: e, History: history, Sent: sent, Dialect: r.dialectOf(conversation(e.Key, &p), visit)}, nil
 	default:
 		r.histories.add(e, &p)
 	}
@@ -97,7 +99,14 @@ func (r *Requests) Rendered(e *echo.Entry) *echo.Message {
 	if e.Message == nil {
 		return nil
 	}
-	return r.dialects[e.Key.VisitKey()].Render(e.Message)
+	return r.dialectOf(Conversation(e.Key), e.Key.VisitKey()).Render(e.Message)
+}
+
+func (r *Requests) dialectOf(conversation, visit echo.Key) dialect.Dialect {
+	if d, ok := r.dialects[conversation]; ok {
+		return d
+	}
+	return r.dialects[visit]
 }
 
 // fits checks that a selection is about the messages that are in the history.

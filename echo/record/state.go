@@ -44,6 +44,7 @@ func (s *state) add(e *echo.Entry) {
 			b.add(e, &p, v)
 		}
 		s.addShared(v, b, e)
+		s.addChoice(e, &p)
 	}
 	switch e.NodeType {
 	case echo.NodeRunStart:
@@ -78,7 +79,9 @@ func (s *state) addShared(v *Visit, b *branch, e *echo.Entry) {
 	case echo.NodeState:
 		if d, err := echo.Read[echo.State](e); err == nil {
 			s.scopeOf(b).set(d.Key, d.Value)
-			v.set(d.Key)
+			if b.inTry() == nil {
+				v.set(d.Key)
+			}
 			if b != nil {
 				b.Visit.set(d.Key)
 			}

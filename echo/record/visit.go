@@ -125,6 +125,10 @@ func (v *Visit) addOwn(e *echo.Entry, p *echo.Path) {
 		if f := FallbackOf(e); f != nil {
 			v.Model = f.To
 		}
+	case echo.NodeCandidate:
+		if d, err := echo.Read[echo.Candidate](e); err == nil {
+			v.Model = d.Model
+		}
 	case echo.NodePhaseEnd:
 		v.end(e)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/budget"
@@ -28,7 +29,11 @@ type ToolError struct {
 	Tool    string
 	Kind    string
 	Message string
+	Cause   error // of a tool that is a cascade: how that ended; nil: of another tool
 }
+
+// Unwrap returns the cause: where a model could not be reached the run can be resumed.
+func (e *ToolError) Unwrap() error { return e.Cause }
 
 func (e *ToolError) Error() string { return fmt.Sprintf("tool %s failed: %s", e.Tool, e.Message) }
 
@@ -106,3 +111,25 @@ func EndedByContext(err error) bool {
 	var me *effect.ModelError
 	return !errors.As(err, &me) && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
 }
+
+// CandidatesError is a phase all of whose candidates have failed.
+type CandidatesError struct {
+	Errs []error // by the numbers of the candidates
+}
+
+func (e *CandidatesError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "all %s failed", quantity.Of(len(e.Errs), "candidate"))
+	for i, err := range e.Errs {
+		if i == 0 {
+			b.WriteString(": ")
+		} else {
+			b.WriteString("; ")
+		}
+		b.WriteString(err.Error())
+	}
+	return b.String()
+}
+
+// Unwrap returns why each has failed: where a model could not be reached the run can be resumed.
+func (e *CandidatesError) Unwrap() []error { return e.Errs }

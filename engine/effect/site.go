@@ -13,10 +13,17 @@ type Site struct {
 	Phase     string
 	Visit     int // from 1: how often the phase has begun
 	Item      int // of a list, from 1; 0: none
+	Try       Try // of several candidates
 	Attempt   int
 	Turn      int
 	Validator string       // of a call that a validator makes
-	Purpose   echo.Purpose // of a call that is made for the phase's context
+	Purpose   echo.Purpose // of a call that is not the next answer of the phase; of validators only Validator says it
+}
+
+// Try is one of several candidates. The zero value is none.
+type Try struct {
+	Number int // from 1
+	Step   int // of refinement, from 1; 0: of the first ones
 }
 
 func (s Site) String() string {
@@ -27,6 +34,12 @@ func (s Site) String() string {
 	}
 	if s.Item > 0 {
 		fmt.Fprintf(&b, " (element %d)", s.Item)
+	}
+	switch {
+	case s.Try.Step > 0:
+		fmt.Fprintf(&b, " (refinement %d, candidate %d)", s.Try.Step, s.Try.Number)
+	case s.Try.Number > 0:
+		fmt.Fprintf(&b, " (candidate %d)", s.Try.Number)
 	}
 	if s.Attempt > 0 {
 		fmt.Fprintf(&b, " (attempt %d", s.Attempt)

@@ -1,5 +1,3 @@
-// Package judging has models choose among the answers of candidates, and write one answer from all of
-// them. Ballots and the choice are recorded.
 package judging
 
 import (
@@ -13,7 +11,7 @@ import (
 // Entrant is a candidate as the choice sees it.
 type Entrant struct {
 	Number   int    // of its branch, from 1; 0: the best answer of the steps before
-	Text     string // its answer; that of a failed one is empty
+	Text     string // its answer as it is recorded, without secrets; that of a failed one is empty
 	Hash     echo.Hash
 	Failed   string // why it failed; "": it did not
 	Rejected string // why a free check rejected it; "": none did
@@ -30,7 +28,13 @@ type Question struct {
 	Task     string   // what the candidates were asked, as the file has it: rendered, without mutations
 	Seed     string   // of the orders: the same in every replay
 	Settings *soundings.Soundings
-	Entrants []Entrant
+	Entrants []Entrant // in any order
+	Prefix   *echo.Prefix
+
+	// Of a phase that adds candidates while there is no winner.
+	Before *echo.Choice // the tie of the round before; its pairs, flips and cost count, and ballots are numbered on
+	Rounds int          // how many there are at most; 0 and 1: this one. Each adds a candidate to those that it begins with
+	Open   bool         // more candidates may be added: a tie is returned and not recorded, see [Record]
 }
 
 // Bench is what the judging needs of the run. The engine implements it.
@@ -39,11 +43,16 @@ type Bench interface {
 	Model() string
 	// Place is the place of the visit, or that of the run.
 	Place() *core.Place
-	// Instructions renders a template of the file with more variables.
+	// Instructions renders a template of the file with more variables. It is called between branches.
 	Instructions(field, source string, more map[string]any) (string, error)
 	// Calls returns what makes the calls of the trunk.
 	Calls() *core.Calls
 	// Each does one thing in a branch for each key, at the same time, and counts what that took. The
 	// place of calls is that of the branch.
 	Each(ctx context.Context, keys []echo.Key, do func(ctx context.Context, i int, calls *core.Calls) error) error
+}
+
+// Record records a choice that [Choose] left open, as no candidate is added after all.
+func Record(b Bench, q *Question, c *echo.Choice) error {
+	return b.Place().Rec.Add(q.Key.Step(echo.StepChoice), *c)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -40,25 +41,38 @@ const (
 // FirstObject returns the members of the first JSON object in a text that has a given one, also of
 // an object in another value.
 func FirstObject(text, member string) (members map[string]json.RawMessage, ok bool) {
-	read := 0
-	for at := 0; read < mostRead; at++ {
-		next := strings.IndexByte(text[at:], '{')
-		if next < 0 {
-			return nil, false
-		}
-		at += next
-		if !strings.HasPrefix(strings.TrimLeft(text[at+1:], " \t\r\n"), `"`) {
-			continue
-		}
-		var object map[string]json.RawMessage
-		dec := json.NewDecoder(strings.NewReader(text[at:]))
-		err := dec.Decode(&object)
-		if _, has := object[member]; has && err == nil {
-			return object, true
-		}
-		read += perTry + consumed(dec, err, len(text)-at)
+	for members = range Objects(text, member) {
+		return members, true
 	}
 	return nil, false
+}
+
+// Objects yields the members of all JSON objects in a text that have a given one, as [FirstObject]
+// finds them. It does not look into those.
+func Objects(text, member string) iter.Seq[map[string]json.RawMessage] {
+	return func(yield func(map[string]json.RawMessage) bool) {
+		read := 0
+		for at := 0; read < mostRead; at++ {
+			next := strings.IndexByte(text[at:], '{')
+			if next < 0 {
+				return
+			}
+			at += next
+			if !strings.HasPrefix(strings.TrimLeft(text[at+1:], " \t\r\n"), `"`) {
+				continue
+			}
+			var object map[string]json.RawMessage
+			dec := json.NewDecoder(strings.NewReader(text[at:]))
+			err := dec.Decode(&object)
+			read += perTry + consumed(dec, err, len(text)-at)
+			if _, has := object[member]; has && err == nil {
+				if !yield(object) {
+					return
+				}
+				at += int(dec.InputOffset()) - 1
+			}
+		}
+	}
 }
 
 // consumed returns how many of the bytes that are left a decoder has looked at.

@@ -109,3 +109,31 @@ func TestFirstObject(t *testing.T) {
 		require.Equal(t, want, string(members["valid"]), "%.50s", text)
 	}
 }
+
+// Objects finds one after the other, and does not look into those that it has found.
+func TestObjects(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		`{"a":1} and {"a":2}{"b":3}{"a":4}`:    {"1", "2", "4"},
+		`{"a":{"a":1}} {"b":{"a":2}}`:          {`{"a":1}`, "2"},
+		`{"a":"{\"a\":1}"}`:                    {`"{\"a\":1}"`},
+		`{"a":1`:                               nil,
+		`[{"a":1},{"a":`:                       {"1"},
+		``:                                     nil,
+		strings.Repeat(`{"a":1}`, 100_000)[7:]: nil,
+	} {
+		var got []string
+		for members := range Objects(text, "a") {
+			got = append(got, string(members["a"]))
+		}
+		if want == nil && len(text) > 1000 {
+			require.NotEmpty(t, got, "its work is bounded")
+			require.Less(t, len(got), 99_999)
+			continue
+		}
+		require.Equal(t, want, got, text)
+	}
+	for range Objects(`{"a":1}{"a":2}`, "a") {
+		break // it may be left
+	}
+}

@@ -140,11 +140,12 @@ func CascadeSpec(of *cascade.Reached) effect.ToolSpec {
 	}
 }
 
-// inputSchemaOf returns the JSON Schema of the input of a cascade.
+// inputSchemaOf returns the JSON Schema of the input of a cascade: its contract as it is written, or
+// the names that it declares.
 func inputSchemaOf(c *cascade.Cascade) json.RawMessage {
 	s := c.InputsSchema
 	if s != nil && s.Schema != nil {
-		return s.Schema
+		return ofObject(s.Schema)
 	}
 	properties := map[string]any{}
 	if s != nil {
@@ -153,6 +154,16 @@ func inputSchemaOf(c *cascade.Cascade) json.RawMessage {
 		}
 	}
 	return effect.MustJSON(map[string]any{"type": "object", "properties": properties})
+}
+
+// ofObject returns a schema that says that arguments are an object, which providers want to read.
+func ofObject(contract json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(contract, &members); err != nil || members["type"] != nil {
+		return contract
+	}
+	members["type"] = json.RawMessage(`"object"`)
+	return effect.MustJSON(members)
 }
 
 func routeSpec(handoffs []cascade.Handoff) effect.ToolSpec {

@@ -188,3 +188,49 @@ func (a relatives) childMayResume(end *echo.Entry) bool {
 	}
 	return record.ResumptionOf(rec.Entries).Possible && a.checkFailedChildren(rec) == nil
 }
+
+// failedOf returns the kind of the error of a run that failed of a child, and the next step where the
+// child's own error has one. It is that of the child when a model could not be asked, and else
+// [failure.Failed].
+func (c *children) failedOf(session string) (kind failure.Kind, try string) {
+	c.mu.Lock()
+	r := c.begun[session]
+	c.mu.Unlock()
+	if r != nil {
+		<-r.done
+		var own *failure.Error
+		if errors.As(r.failed, &own) && (own.Kind == failure.ModelUnavailable || own.Kind == failure.Failed) {
+			return own.Kind, own.Try
+		}
+	}
+	if (relatives{c.op.app}).failedOfModel(session, 0) {
+		return failure.ModelUnavailable, ""
+	}
+	return failure.Failed, ""
+}
+
+// failedOfModel reports whether a session has failed because a model could not be asked, by its record
+// and those of its children.
+func (a relatives) failedOfModel(session string, depth int) bool {
+	rec, err := a.ReadJournal(session)
+	if err != nil || depth > cascade.MaxDepth {
+		return false
+	}
+	for _, seq := range record.ResumptionOf(rec.Entries).Failed {
+		e := rec.Entries[seq-1]
+		if e.Error == nil {
+			continue
+		}
+		switch e.NodeType { //nolint:exhaustive // what is called
+		case echo.NodeModelCall:
+			if echo.ModelErrorKind(e.Error.Kind) != echo.ModelErrScript {
+				return true
+			}
+		case echo.NodeChildEnd:
+			if d, err := echo.Read[echo.ChildEnd](e); err == nil && a.failedOfModel(d.Session, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -40,9 +40,12 @@ func newChildren(op *opening) *children {
 
 // childRun is one of them that was begun by this process.
 type childRun struct {
-	done chan struct{} // closed when it has ended; what is below is final then
-	out  *effect.ChildOutcome
-	err  error
+	detached bool
+	done     chan struct{} // closed when it has ended; what is below is final then
+	out      *effect.ChildOutcome
+	err      error
+
+	failed error // why it did not complete, as who runs it alone is told; nil: it did, or did not run
 }
 
 // run says that the run begins, with its context. What it returns is called at its end: what runs
@@ -87,6 +90,37 @@ func (c *children) Wait(ctx context.Context, x *engine.Child) (*effect.ChildOutc
 	return r.out, r.err
 }
 
+// Settle implements [engine.Children].
+func (c *children) Settle(ctx context.Context) {
+	for {
+		r := c.attached()
+		if r == nil {
+			return
+		}
+		select {
+		case <-r.done:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// attached returns a child that runs and is not detached; nil when there is none.
+func (c *children) attached() *childRun {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.begun {
+		select {
+		case <-r.done:
+		default:
+			if !r.detached {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
 // Find implements [engine.Children]. It takes moments, and its end is not that of the run: what is
 // recorded of it says what was there.
 func (c *children) Find(ctx context.Context, name string) echo.FoundCascade {
@@ -96,6 +130,11 @@ func (c *children) Find(ctx context.Context, name string) echo.FoundCascade {
 		lib, err = library.Encode(found.Cascade)
 	}
 	secrets := c.op.run.secrets
+	if err == nil {
+		if problem := circle(c.op, found); problem != "" {
+			return echo.FoundCascade{Name: name, Problem: secrets.Text(problem)}
+		}
+	}
 	if err != nil {
 		return echo.FoundCascade{Name: name, Problem: secrets.Text(problemOf(err))}
 	}
@@ -130,7 +169,7 @@ func (c *children) begin(ctx context.Context, x *engine.Child) (r *childRun, min
 	if r := c.begun[x.Session]; r != nil {
 		return r, false
 	}
-	r = &childRun{done: make(chan struct{})}
+	r = &childRun{detached: x.Detach, done: make(chan struct{})}
 	c.begun[x.Session] = r
 	c.live++
 	ctx, cancel := c.bound(ctx, x.Detach)
@@ -150,7 +189,7 @@ func (c *children) do(ctx context.Context, x *engine.Child, r *childRun) {
 		run, out, err = c.open(ctx, x)
 	}
 	if run != nil {
-		out, err = run.asChild(ctx)
+		out, r.failed, err = run.asChild(ctx)
 	}
 	r.out, r.err = out, err
 	close(r.done)
@@ -174,34 +213,35 @@ func (r *Run) Unfinished() bool {
 	return r.children.live > 0
 }
 
-// asChild runs the run of a child. Its end is durable before its parent learns of it.
-func (r *Run) asChild(ctx context.Context) (out *effect.ChildOutcome, err error) {
+// asChild runs the run of a child. Its end is durable before its parent learns of it. failed is why the
+// child did not complete.
+func (r *Run) asChild(ctx context.Context) (out *effect.ChildOutcome, failed, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			out, err = nil, &effect.RecordError{Err: fmt.Errorf("session %s: a fault of windlass: %v\n%s", r.ID(), p, debug.Stack())}
+			out, failed, err = nil, nil, &effect.RecordError{Err: fmt.Errorf("session %s: a fault of windlass: %v\n%s", r.ID(), p, debug.Stack())}
 		}
 	}()
-	res, err := r.Do(ctx)
+	res, failed := r.Do(ctx)
 	switch {
-	case effect.IsRecordError(err), failure.Is(err, failure.StorageFailed), failure.Is(err, failure.Diverged):
-		return nil, fmt.Errorf("session %s: %w", r.ID(), err)
+	case effect.IsRecordError(failed), failure.Is(failed, failure.StorageFailed), failure.Is(failed, failure.Diverged):
+		return nil, nil, fmt.Errorf("session %s: %w", r.ID(), failed)
 	case res.Status == echo.StatusInterrupted:
-		return nil, interrupted(ctx, err)
-	case r.stoppedAbove(err):
+		return nil, nil, interrupted(ctx, failed)
+	case r.stoppedAbove(failed):
 		var over *budget.Error
-		errors.As(err, &over)
+		errors.As(failed, &over)
 		stopped := *over
 		stopped.Above = true
-		return nil, &stopped
+		return nil, nil, &stopped
 	}
 	if err := r.log.Wait(context.WithoutCancel(ctx)); err != nil {
-		return nil, &effect.RecordError{Err: fmt.Errorf("session %s: %w", r.ID(), err)}
+		return nil, nil, &effect.RecordError{Err: fmt.Errorf("session %s: %w", r.ID(), err)}
 	}
 	message := ""
-	if err != nil {
-		message = r.secrets.Text(err.Error())
+	if failed != nil {
+		message = r.secrets.Text(failed.Error())
 	}
-	return outcomeOf(r.ID(), res, message), nil
+	return outcomeOf(r.ID(), res, message), failed, nil
 }
 
 // interrupted returns the end of ctx, or why else somebody ended a run.

@@ -153,9 +153,11 @@ func JournalError(id string, err error) error {
 	return failure.New(failure.StorageFailed, err, "")
 }
 
-// endError gives the error that ended a run its kind.
-func endError(res *engine.Result, err error) error {
+// endError gives the error that ended a run its kind. A run that failed of a child which could not ask
+// a model has failed of that, too.
+func endError(res *engine.Result, c *children, err error) error {
 	var model *effect.ModelError
+	var child *engine.ChildError
 	var over *budget.Error
 	var differs *effect.DivergenceError
 	var record *effect.RecordError
@@ -173,6 +175,9 @@ func endError(res *engine.Result, err error) error {
 		kind = failure.OverBudget
 	case errors.As(err, &model):
 		return cards.ModelError(err)
+	case errors.As(err, &child):
+		kind, try := c.failedOf(child.Session)
+		return failure.New(kind, err, try)
 	}
 	return failure.New(kind, err, "")
 }

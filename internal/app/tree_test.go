@@ -9,10 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
@@ -199,4 +201,131 @@ func TestChildFailsForGood(t *testing.T) {
 	require.Equal(t, echo.StatusFailed, record.EndOf(a.recording(t, "top").Entries).Status)
 	_, err = a.Resume(t.Context(), "top", ResumeOptions{Extensions: Extensions{Model: m}}, Watch{})
 	require.True(t, failure.Is(err, failure.NotResumable), "%v", err)
+}
+
+// A run that failed of a child whose model could not be asked has failed of that, however the child was
+// begun and however far below it is: also when only the record knows.
+func TestChildFailsOfAModel(t *testing.T) {
+	t.Parallel()
+	leaf := `{"cascade_id": "leaf", "inputs_schema": {"content": "a text"}, "phases": [{"name": "one", "instructions": "leaf"}]}`
+	for _, c := range []struct{ name, phase string }{
+		{"sub", `{"name": "p", "instructions": "top", "sub_cascades": [{"ref": "leaf.json"}]}`},
+		{"below", `{"name": "p", "instructions": "top", "sub_cascades": [{"ref": "mid.json"}]}`},
+		{"tool", `{"name": "p", "tool": "leaf.json"}`},
+		{"validator", `{"name": "p", "instructions": "top", "rules": {"loop_until": "leaf", "max_attempts": 1}}`},
+		{"ward", `{"name": "p", "instructions": "top", "wards": {"post": [{"validator": "leaf"}]}}`},
+		{"validator of a child", `{"name": "p", "instructions": "top", "sub_cascades": [{"ref": "judged.json"}]}`},
+		{"element", `{"name": "p", "instructions": "top {{ item }}", "for_each": {"items": [1, 2], "max_parallel": 1}, "sub_cascades": [{"ref": "leaf.json"}]}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			a, m := newApp(t), &speaker{}
+			job := treeJob(t, map[string]string{
+				"leaf.json": leaf, "top.json": `{"cascade_id": "top", "phases": [` + c.phase + `]}`,
+				"judged.json": `{"cascade_id": "judged", "phases": [{"name": "p", "instructions": "mid", "rules": {"loop_until": "leaf", "max_attempts": 1}}]}`,
+				"mid.json":    `{"cascade_id": "mid", "phases": [{"name": "p", "instructions": "mid", "sub_cascades": [{"ref": "leaf.json"}]}]}`,
+			}, "top.json")
+			m.says("leaf", func(context.Context) error {
+				return &effect.ModelError{Kind: echo.ModelErrConfig, Model: "m1", Message: "no key", Hint: "set the key", Unpaid: true}
+			})
+			r := startTree(t, a, m, job)
+			_, err := r.Do(t.Context())
+			require.NoError(t, r.Close().Err)
+			require.True(t, failure.Is(err, failure.ModelUnavailable), "%v", err)
+			require.Equal(t, "set the key", err.(*failure.Error).Try) //nolint:errorlint // the outermost
+			require.ErrorContains(t, err, "no key")
+
+			kind, try := r.children.failedOf("no such session")
+			require.Equal(t, []any{failure.Failed, ""}, []any{kind, try})
+			for _, e := range a.recording(t, "top").Entries {
+				if d, err := echo.Read[echo.ChildEnd](e); err == nil && e.NodeType == echo.NodeChildEnd && e.Error != nil {
+					kind, _ = newChildren(r.children.op).failedOf(d.Session)
+					require.Equal(t, failure.ModelUnavailable, kind, "from the record")
+				}
+			}
+
+			r = resumeParent(t, a, m, "top")
+			_, err = r.Do(t.Context())
+			require.NoError(t, r.Close().Err)
+			if err != nil {
+				require.NotContains(t, err.Error(), "no key", "the model was asked again")
+			}
+		})
+	}
+}
+
+// Where only the run knows what state there is, it says how a text is written in place of a path.
+func TestTextInPlaceOfAPath(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	r := startTree(t, a, &speaker{}, treeJob(t, map[string]string{
+		"top.json": `{"cascade_id": "top", "phases": [{"name": "p", "tool": "set_state", "inputs": {"key": "{{ input.topic }}", "value": "1"}},
+			{"name": "q", "instructions": "q", "sub_cascades": [{"ref": "leaf.json", "input_map": {"topic": "German"}}]}]}`,
+		"leaf.json": `{"cascade_id": "leaf", "inputs_schema": {"topic": "about"}, "phases": [{"name": "one", "instructions": "leaf {{ input.topic }}"}]}`,
+	}, "top.json"))
+	_, err := r.Do(t.Context())
+	require.EqualError(t, err, `top/q: sub_cascades.leaf.input_map.topic is "German", which is no template: there is no "German" in state or input, and no variable of that name; for a text write {{ "German" }}`)
+	require.NoError(t, r.Close().Err)
+}
+
+// A model cannot begin a cascade below itself, however far above it runs; it is told so.
+func TestSpawnsNoAncestor(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"top.json":   `{"cascade_id": "top", "phases": [{"name": "p", "instructions": "x", "sub_cascades": ["mid.json"]}]}`,
+		"mid.json":   `{"cascade_id": "mid", "phases": [{"name": "q", "tool": "spawn_cascade", "inputs": {"cascade": "low"}}]}`,
+		"low.json":   `{"cascade_id": "low", "phases": [{"name": "r", "instructions": "low", "tackle": ["spawn_cascade"]}]}`,
+		"again.json": `{"cascade_id": "again", "phases": [{"name": "s", "instructions": "x", "sub_cascades": ["low.json"]}]}`,
+		"fine.json":  `{"cascade_id": "fine", "phases": [{"name": "s", "instructions": "fine"}]}`,
+	}
+	for name, want := range map[string]string{
+		"top":       `the cascade "top" would run below itself: top -> mid -> low -> top; do the work here, or name another cascade`,
+		"mid.json":  `the cascade "mid" would run below itself: mid -> low -> mid; do the work here, or name another cascade`,
+		"low":       `the cascade "low" would run below itself: low -> low; do the work here, or name another cascade`,
+		"again":     `the cascade "low" would run below itself: low -> again -> low; do the work here, or name another cascade`,
+		"fine":      "",
+		"fine.json": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newApp(t)
+			job := treeJob(t, files, "top.json")
+			c, found, err := LoadFile(t.Context(), job.File, Known())
+			require.NoError(t, err, found)
+			op := a.opening(&config.Config{}, RunOptions{NoClickHouse: true}, Watch{})
+			op.run.cascade, op.run.header.File = c, job.File
+			mid := a.opening(&config.Config{}, RunOptions{NoClickHouse: true}, Watch{})
+			of := c.Reaches["mid.json"]
+			mid.parent, mid.run.cascade, mid.run.header.File = op, of.Cascade, of.File
+			low := a.opening(&config.Config{}, RunOptions{NoClickHouse: true}, Watch{})
+			of, err = mid.findCascade(t.Context(), "low")
+			require.NoError(t, err)
+			low.parent, low.run.cascade, low.run.header.File = mid, of.Cascade, of.File
+			got := low.run.children.Find(t.Context(), name)
+			require.Equal(t, want, got.Problem)
+			require.Equal(t, want == "", got.Cascade != nil)
+		})
+	}
+}
+
+// Who resumes a child alone has its ancestors from their journals.
+func TestAncestorsOfAChildAlone(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	job := treeJob(t, treeFiles, "top.json")
+	r := startTree(t, a, &speaker{}, job)
+	_, err := r.Do(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, r.Close().Err)
+	for _, b := range begunBy(a.recording(t, "top").Entries) {
+		h := a.recording(t, b.start.Session).Header
+		o, err := ReadHeader(h)
+		require.NoError(t, err)
+		op := a.opening(&config.Config{}, RunOptions{}, Watch{})
+		op.run.header, op.run.cascade, op.run.started = h, o.Cascade, o.Started
+		list := ancestors(op)
+		require.Len(t, list, 2)
+		require.Equal(t, ancestorOf(job.Cascade, job.File, ""), list[1])
+		require.Contains(t, circle(op, &cascade.Reached{File: job.File, Cascade: job.Cascade}), `the cascade "top" would run below itself: top -> `+o.Cascade.CascadeID+" -> top")
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/config"
@@ -37,6 +38,72 @@ func sessionsWith(home, but string, hash echo.Hash) []string {
 	})
 	slices.Sort(ids)
 	return ids
+}
+
+// Relative is a session of the same tree that has the texts of a message, or parts of them. Each session
+// is redacted by itself.
+type Relative struct {
+	ID      string            `json:"session_id"`
+	Places  []redaction.Place `json:"places"`
+	Problem string            `json:"problem,omitempty"` // why it could not be looked through
+}
+
+// Hashes returns the messages of the session that have them, each once.
+func (r *Relative) Hashes() (all []echo.Hash) {
+	for _, p := range r.Places {
+		if p.Hash != "" && !slices.Contains(all, p.Hash) {
+			all = append(all, p.Hash)
+		}
+	}
+	return all
+}
+
+// relativesWith returns the sessions of the tree of a session that have texts or parts of a message, in
+// the order in which they began.
+func relativesWith(home, id string, parts *redaction.Leftover) (list []Relative) {
+	for _, s := range treeOf(home, id) {
+		rec, err := journal.Read(filepath.Join(s.Dir, journal.File))
+		r := Relative{ID: s.ID, Places: []redaction.Place{}}
+		if err == nil {
+			r.Places, err = parts.Places(rec)
+		}
+		if err != nil {
+			r.Problem = err.Error()
+		}
+		if err != nil || len(r.Places) > 0 {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// treeOf returns the other sessions of a home that are in the tree of one, in the order in which they
+// began.
+func treeOf(home, id string) (tree []*sessions.Found) {
+	found, err := sessions.Find(config.SessionsDir(home))
+	if err != nil {
+		return nil
+	}
+	above := map[string]string{}
+	for _, s := range found {
+		above[s.ID] = s.ChildOf
+	}
+	root := func(id string) string {
+		for range cascade.MaxDepth + 1 { // a journal may say anything
+			if above[id] == "" {
+				break
+			}
+			id = above[id]
+		}
+		return id
+	}
+	for _, s := range found {
+		if s.ID != id && root(s.ID) == root(id) {
+			tree = append(tree, s)
+		}
+	}
+	slices.SortStableFunc(tree, func(a, b *sessions.Found) int { return a.StartedAt.Compare(b.StartedAt) })
+	return tree
 }
 
 // hasBytes reports whether a file has some bytes. What is no file, or cannot be read, has none.

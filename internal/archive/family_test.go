@@ -165,3 +165,35 @@ func TestFamilyElsewhere(t *testing.T) {
 		require.Equal(t, local.Below, list[0].Below)
 	}
 }
+
+// TestTimesOfPhases: a phase took as long as its end says, with its children and with elements that ran
+// in parallel; one that has not ended as long as its model calls.
+func TestTimesOfPhases(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	begin := func(name string) *echo.Entry { return echo.NewEntry(echo.MustKey(name), echo.PhaseStart{Visit: 1}) }
+	end := func(name string, ms float64) *echo.Entry {
+		e := echo.NewEntry(echo.MustKey(name), echo.PhaseEnd{Status: echo.StatusCompleted, Reason: echo.StopAnswered, Attempts: 1, Turns: 1})
+		e.DurationMS = ms
+		return e
+	}
+	branch := func(name string) *echo.Entry {
+		return &echo.Entry{NodeType: echo.NodeBranchStart, Key: echo.MustKey(name)}
+	}
+	writeTree(t, home, journal.Header{SessionID: "timed"},
+		begin("plan/start"), begins("plan/child/a", "a"), ends("plan/child/a", "a", echo.StatusCompleted, 1, 0.5), asks("plan/attempt1/turn1/model", 0.25), end("plan/end", 90),
+		begin("each/start"), branch("each/item1/start"), branch("each/item2/start"), asks("each/item1/attempt1/turn1/model", 0.25), end("each/item1/finish", 8),
+		asks("each/item2/attempt1/turn1/model", 0.25), end("each/item2/finish", 7), end("each/end", 9),
+		begin("last/start"), asks("last/attempt1/turn1/model", 0.25))
+	r, err := (&archive.Archive{Home: home}).Report(t.Context(), "timed")
+	require.NoError(t, err)
+	var took, called []float64
+	for _, p := range r.PhaseReports {
+		took, called = append(took, p.TookMS), append(called, p.DurationMS)
+		for _, b := range p.Branches {
+			took, called = append(took, b.TookMS), append(called, b.DurationMS)
+		}
+	}
+	require.Equal(t, []float64{90, 9, 8, 7, 5}, took)
+	require.Equal(t, []float64{5, 10, 5, 5, 5}, called)
+}

@@ -34,6 +34,7 @@ type Redacted struct {
 	Short    int               `json:"short_values"`      // values of it with fewer than 4 characters, which were not looked for
 	Files    []string          `json:"files"`             // that do, and were left as they are
 	Sessions []string          `json:"sessions"`          // others that have the message
+	Tree     []Relative        `json:"tree"`              // sessions that have begun it or that it has begun, also through others, and have its texts
 	Stored   Stored            `json:"clickhouse"`
 	Others   []string          `json:"other_databases"` // that the session was delivered to
 }
@@ -109,7 +110,7 @@ func (r *redacting) run(ctx context.Context, given string) (*Redacted, error) {
 	}
 	done := &Redacted{
 		SessionID: r.id, Redaction: plan.Redaction, Already: plan.Already, DryRun: r.options.DryRun, Entries: append([]uint64{}, plan.Entries...),
-		Short: plan.Short, Files: []string{}, Sessions: []string{}, Stored: StoredNone, Others: []string{},
+		Short: plan.Short, Files: []string{}, Sessions: []string{}, Tree: []Relative{}, Stored: StoredNone, Others: []string{},
 	}
 	if !plan.Already {
 		done.Left = append([]redaction.Place{}, plan.Left...)
@@ -226,6 +227,7 @@ func (r *redacting) elsewhere(done *Redacted, plan *redaction.Plan, rec *journal
 	done.Sessions = append(done.Sessions, sessionsWith(r.archive.Home, r.id, plan.Redaction.Hash)...)
 	if plan.Parts != nil {
 		done.Files = append(done.Files, filesWith(plan.Parts, r.places(rec))...)
+		done.Tree = append(done.Tree, relativesWith(r.archive.Home, r.id, plan.Parts)...)
 	}
 }
 

@@ -37,6 +37,7 @@ type PhaseReport struct {
 	Turns     int `json:"-"`
 	ToolCalls int `json:"tool_calls"`
 	clickhouse.Usage
+	TookMS   float64        `json:"took_ms"`            // with tools, children and waits, without the time between resumes; until its end that of its model calls
 	Branches []BranchReport `json:"branches,omitempty"` // such as the elements of its list, in their order
 }
 
@@ -56,6 +57,7 @@ type BranchReport struct {
 	Turns     int       `json:"turns"`
 	ToolCalls int       `json:"tool_calls"`
 	clickhouse.Usage
+	TookMS float64 `json:"took_ms"` // as of a visit
 }
 
 // Call is one model or tool call of a session.
@@ -90,8 +92,12 @@ func (a *Archive) Report(ctx context.Context, given string) (*Report, error) {
 		r.Resumable = canResume(&r.Session) && record.ResumptionOf(read.entries).Possible
 	}
 	durations := map[echo.Key]float64{} // of the model calls of each visit and branch, in ms
+	took := map[echo.Key]float64{}      // by visits and branches, as their ends say
 	origin := read.fold.Sums().Copied.Origin
 	for _, e := range read.entries {
+		if e.NodeType == echo.NodePhaseEnd && !origin.Has(e) {
+			took[record.Conversation(e.Key)] = e.DurationMS
+		}
 		if e.NodeType == echo.NodeModelCall && !origin.Has(e) {
 			for _, key := range slices.Compact([]echo.Key{e.Key.VisitKey(), record.Conversation(e.Key)}) {
 				durations[key] += e.DurationMS
@@ -108,10 +114,12 @@ func (a *Archive) Report(ctx context.Context, given string) (*Report, error) {
 		report := PhaseReport{
 			Visit: p.Visit, Phase: p.Phase, Status: p.Status, Reason: p.Reason,
 			SessionTimes: clickhouse.SessionTimes{StartedAt: p.StartedAt, LastAt: p.LastAt}, Attempts: p.Attempts, Turns: p.Turns, ToolCalls: p.ToolCalls,
-			Usage: usageOf(&v.Spent.Totals, durations[v.Key]),
+			Usage: usageOf(&v.Spent.Totals, durations[v.Key]), TookMS: cmp.Or(took[v.Key], durations[v.Key]),
 		}
 		for _, b := range read.fold.Branches(v.Key) {
-			report.Branches = append(report.Branches, branchOf(&b, d.Status, durations[b.Key]))
+			one := branchOf(&b, d.Status, durations[b.Key])
+			one.TookMS = cmp.Or(took[b.Key], one.DurationMS)
+			report.Branches = append(report.Branches, one)
 		}
 		r.PhaseReports = append(r.PhaseReports, report)
 	}

@@ -33,6 +33,32 @@ func LocalBacklog(home, to string) (b Backlog, unreadable []error, err error) {
 	return b, unreadable, err
 }
 
+// Unsent counts the sessions on this machine that a ClickHouse does not have, or not whole, and that no
+// process runs.
+type Unsent struct {
+	Kept    int // they stay here until somebody delivers them by name: they ran without ClickHouse
+	Pending int // the next run delivers them
+}
+
+// UnsentOf counts what the database of an archive lacks.
+func UnsentOf(a *Archive) (u Unsent, err error) {
+	to, err := a.Address()
+	if err != nil {
+		return u, err
+	}
+	all, err := look(a.Home)
+	for _, s := range all {
+		switch {
+		case s.Err != nil || s.Busy || s.Waiting(to) == 0:
+		case s.Marks.KeepHere:
+			u.Kept++
+		default:
+			u.Pending++
+		}
+	}
+	return u, err
+}
+
 // BacklogOf sums up what is pending of a list.
 func BacklogOf(list []Listed) (b Backlog) {
 	for _, s := range list {

@@ -205,8 +205,9 @@ func (t *tries) begin(e *echo.Entry, sounded echo.Key, n, number int) error {
 		return err
 	}
 	st := t.step(sounded, n)
-	if t.at[sounded].candidate(n, number) != nil {
-		return nil // what was recorded before the run was resumed
+	if c := t.at[sounded].candidate(n, number); c != nil { // again, with rewritten instructions, or after the run was resumed
+		c.Model, c.Mutation = d.Model, d.Mutation
+		return nil
 	}
 	path := e.Key.Path()
 	path.Effect = nil

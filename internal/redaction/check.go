@@ -80,11 +80,13 @@ func readData(e *echo.Entry) error {
 		echo.NodeResume: reads[echo.Resume], echo.NodeModelCall: reads[echo.ModelCall], echo.NodeSelection: reads[echo.Carry],
 		echo.NodeGuard: reads[echo.Guard], echo.NodeInter: reads[echo.InterSelection], echo.NodeMenu: reads[echo.Menu],
 		echo.NodeHandoff: reads[echo.Handoff], echo.NodeChildStart: reads[echo.ChildStart], echo.NodeChildEnd: reads[echo.ChildEnd],
+		echo.NodeCandidate: reads[echo.Candidate], echo.NodeBallot: reads[echo.Ballot], echo.NodeChoice: reads[echo.Choice],
 	}
 	values := map[echo.StepKind]func(*echo.Entry) error{
 		echo.StepClock: reads[echo.Clock], echo.StepBackground: reads[echo.BackgroundTotals], echo.StepIdle: reads[echo.Idle],
 		echo.StepSimilarity: reads[echo.Similarity], echo.StepCards: reads[echo.Findings], echo.StepFacts: reads[echo.ModelFacts],
 		echo.StepStopped: reads[echo.Stopped], echo.StepCascade: reads[echo.FoundCascade],
+		echo.StepSeed: reads[echo.Seed], echo.StepWinners: reads[echo.WinningRewrites], echo.StepRoom: reads[echo.Room],
 	}
 	read := nodes[e.NodeType]
 	if e.NodeType == echo.NodeValue {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/quantity"
 )
 
@@ -77,4 +78,31 @@ func Find(session, given string, entries []*echo.Entry) (echo.Hash, error) {
 		return found[0], nil
 	}
 	return "", &AmbiguousError{Given: given, Hashes: found}
+}
+
+// Places returns where the recording of another session has the texts of the message, or parts of them.
+func (l *Leftover) Places(rec *journal.Recording) (places []Place, err error) {
+	r := &redactor{messages: l.all, data: l.all, shape: shape{names: namesIn(rec), numbers: new(int)}}
+	left := false
+	for _, part := range []struct {
+		raw []byte
+		at  *echo.ContentPlace
+	}{{rec.Header.Input, someData}, {rec.Header.Cascade, cascadePlace}, {rec.Header.Library, libraryPlace}} {
+		if _, err := r.json(part.raw, part.at, leftIn(l.all, &left), nil); err != nil {
+			return nil, fmt.Errorf("look through the header of session %s: %w", rec.Header.SessionID, err)
+		}
+	}
+	if left {
+		places = append(places, Place{})
+	}
+	for _, e := range rec.Entries {
+		hash, left, err := r.leftIn(e)
+		if err != nil {
+			return nil, fmt.Errorf("look through entry %d (%s) of session %s: %w", e.Seq, e.Key, rec.Header.SessionID, err)
+		}
+		if left {
+			places = append(places, Place{Seq: e.Seq, Node: e.NodeType, Hash: hash})
+		}
+	}
+	return places, nil
 }

@@ -114,12 +114,16 @@ func purposeOf(e *echo.Entry) string {
 	}
 }
 
-// purposes are the words for what a call for a phase's context does.
+// purposes are the words for what a call does that is not the next answer.
 var purposes = map[echo.Purpose]string{
 	echo.PurposeRecount: "having the request counted",
 	echo.PurposeSelect:  "choosing context",
 	echo.PurposeCards:   "summing messages up for their cards",
 	echo.PurposeEmbed:   "embedding messages",
+
+	echo.PurposeJudge:     "judging candidates",
+	echo.PurposeAggregate: "writing one answer from all",
+	echo.PurposeRewrite:   "rewriting instructions",
 }
 
 func purposeWords(p echo.Purpose) string { return cmp.Or(purposes[p], "summing up older messages") }

@@ -125,12 +125,26 @@ func (p *printer) facts(s *Session) {
 	}
 	p.fact("calls", took)
 	p.fact("cost", term.Cost(s.CostUSD, s.SessionFigures.Calls+s.EmbeddingCalls, s.UnknownCostCalls)+scripted(s.ScriptedCalls)+withChildren(s.WithChildren))
-	if s.PretendUSD != nil {
-		p.fact("pretend", fmt.Sprintf("%s at prices of %s; nothing was paid", term.USD(*s.PretendUSD), term.OneLine(s.PriceAs)))
-	}
+	p.fact("pretend", pretended(s))
 	if s.ForkedFrom != "" {
 		p.fact("copied", fmt.Sprintf("from %s: %s, not counted", s.ForkedFrom, copied(&s.Copied)))
 	}
+}
+
+// pretended says what calls would have cost at the prices of a model; "" when none were counted so.
+func pretended(s *Session) string {
+	own, as, below := s.PretendUSD, s.PriceAs, ""
+	if all := s.WithChildren; all != nil && all.PretendUSD != nil {
+		as = all.PriceAs
+		if own == nil {
+			own = new(float64)
+		}
+		below = fmt.Sprintf("; with %s %s", childrenOf(all), term.USD(*all.PretendUSD))
+	}
+	if own == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s at prices of %s%s; nothing was paid", term.USD(*own), term.OneLine(as), below)
 }
 
 // copied says what a fork has that was paid for elsewhere.
@@ -175,7 +189,7 @@ func (s *Session) phases() *term.Table {
 		p := &s.PhaseReports[i]
 		t.Add(names[p.Visit], p.Status, term.Count(int64(p.Attempts)), term.Count(int64(p.Turns)), term.Count(int64(p.Calls)),
 			term.Count(int64(p.FailedCalls)), term.Count(int64(p.ToolCalls)), term.Count(p.TokensIn), term.Count(p.TokensCached), term.Count(p.TokensOut),
-			term.Cost(p.CostUSD, p.Calls+p.EmbeddingCalls, p.UnknownCostCalls), term.Millis(p.DurationMS))
+			term.Cost(p.CostUSD, p.Calls+p.EmbeddingCalls, p.UnknownCostCalls), term.Millis(p.TookMS))
 		s.addBranches(t, p)
 	}
 	return t.Key("phase").Drop("time", "failed", "tools", "cached", "turns", "attempts", "tokens out")
@@ -223,12 +237,29 @@ func (s *Session) Next() (command, why string) {
 	case s.Status == archive.Unfinished:
 		return "", "it has no end in ClickHouse, and may run on another machine"
 	case s.failure() != "" && len(s.PhaseReports) > 0:
-		last := s.PhaseReports[len(s.PhaseReports)-1].Phase
-		return s.does("resume") + " --fork " + term.ShellWord(last), "begins the phase again, in a new session"
+		return s.does("resume") + " --fork " + term.ShellWord(s.failedPhase()), "begins the phase again, in a new session"
 	case s.failure() != "":
 		return s.does("replay"), "shows what it did"
 	}
 	return s.does("context stats"), "shows what each call was sent"
+}
+
+// failedPhase is the phase that a run has failed of: of a graph, whose phases run at the same time, the
+// last that failed and whose error no other phase handled, else the last.
+func (s *Session) failedPhase() string {
+	handled := map[string]bool{}
+	for _, e := range s.Entries {
+		if route, err := echo.Read[echo.Route](e); err == nil && route.Reason == "on_error" {
+			handled[e.Key.VisitKey().String()] = true
+		}
+	}
+	for _, p := range slices.Backward(s.PhaseReports) {
+		key, err := echo.ParseKey(p.Visit)
+		if err == nil && key.HasBranches() && p.Status == echo.StatusFailed.String() && !handled[p.Visit] {
+			return p.Phase
+		}
+	}
+	return s.PhaseReports[len(s.PhaseReports)-1].Phase
 }
 
 // unfinishedTool is the tool that a run failed of because nobody knows what it did before an earlier

@@ -36,7 +36,7 @@ func (s *Session) addBranches(t *term.Table, p *archive.PhaseReport) {
 		b := &list[i]
 		t.Add("  "+branchName(b), statusWord(b.Status), term.Count(int64(b.Attempts)), term.Count(int64(b.Turns)), term.Count(int64(b.Calls)),
 			term.Count(int64(b.FailedCalls)), term.Count(int64(b.ToolCalls)), term.Count(b.TokensIn), term.Count(b.TokensCached), term.Count(b.TokensOut),
-			term.Cost(b.CostUSD, b.Calls+b.EmbeddingCalls, b.UnknownCostCalls), term.Millis(b.DurationMS))
+			term.Cost(b.CostUSD, b.Calls+b.EmbeddingCalls, b.UnknownCostCalls), term.Millis(b.TookMS))
 	}
 }
 
@@ -123,13 +123,26 @@ func children(list []archive.ChildReport, most int) (t *term.Table, left int) {
 		for i := range list {
 			c := &list[i]
 			if n++; n <= most {
-				t.Add(indent+c.Name, c.CascadeID, howOf(c), c.Key, statusOf(c), callsOf(c), costOf(c.Own), costOf(c.WithChildren), tookOf(c), c.Session)
+				t.Add(indent+nameOf(c), c.CascadeID, howOf(c), c.Key, statusOf(c), callsOf(c), costOf(c.Own), costOf(c.WithChildren), tookOf(c), c.Session)
 			}
 			add(c.Children, indent+"  ")
 		}
 	}
 	add(list, "")
 	return t.Key("child", "session").Drop("time", "cascade", "where", "calls", "how"), max(n-most, 0)
+}
+
+// nameOf is the name of a child, with the element of a list that it was begun for: each element may have
+// one of that name, and in few columns the table does not say where each was begun.
+func nameOf(c *archive.ChildReport) string {
+	name := c.Name
+	if k, err := echo.ParseKey(c.Key); err == nil {
+		p := k.Path()
+		for _, b := range p.Parts() {
+			name += fmt.Sprintf(" of %s %d", b.Kind, b.Number)
+		}
+	}
+	return name
 }
 
 func howOf(c *archive.ChildReport) string {

@@ -93,3 +93,28 @@ next      windlass context stats jz4k1  shows what each call was sent
 	s.WithChildren = &archive.TreeSum{Sessions: 2}
 	require.Contains(t, write(t, contexts.Out{}, s), "; with 1 child ")
 }
+
+// What calls of children would have cost stands in the line of pretend money, also when the session
+// itself has made no such call.
+func TestPretendedOfChildren(t *testing.T) {
+	t.Parallel()
+	s, own, all := withChildren(), 0.25, 0.75
+	require.NotContains(t, write(t, contexts.Out{}, s), "pretend")
+	s.WithChildren.PretendUSD, s.WithChildren.PriceAs = &all, "m1"
+	require.Contains(t, write(t, contexts.Out{}, s), "\npretend   $0.00 at prices of m1; with 4 children $0.7500; nothing was paid\n")
+	s.PretendUSD, s.PriceAs = &own, "m1"
+	require.Contains(t, write(t, contexts.Out{}, s), "\npretend   $0.2500 at prices of m1; with 4 children $0.7500; nothing was paid\n")
+	s.WithChildren = nil
+	require.Contains(t, write(t, contexts.Out{}, s), "\npretend   $0.2500 at prices of m1; nothing was paid\n")
+}
+
+// In a list each element may have children of the same name.
+func TestChildrenOfElements(t *testing.T) {
+	t.Parallel()
+	s := withChildren()
+	s.Children[0].Key, s.Children[2].Key = "each/item2/child/background", "each/item2/attempt1/turn1/tool1"
+	out := write(t, contexts.Out{}, s)
+	require.Contains(t, out, "\nbackground of item 2  summary ")
+	require.Contains(t, out, "\nold of item 2         old ")
+	require.Contains(t, out, "\nlate                  late ")
+}

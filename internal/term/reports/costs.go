@@ -45,6 +45,25 @@ func pretendCell(p clickhouse.Pretend) string {
 	return term.USD(*p.PretendUSD)
 }
 
+// NoCosts says why a report of costs is empty, and what to try.
+func NoCosts(filtered bool, u archive.Unsent) string {
+	if filtered {
+		return "No model calls in ClickHouse fit these filters. What ran with --no-clickhouse is there after windlass ship SESSION."
+	}
+	var lines []string
+	if u.Kept > 0 {
+		lines = append(lines, quantity.Of(u.Kept, "session")+" of this machine ran with --no-clickhouse: windlass show SESSION says what one cost, "+
+			"windlass ship SESSION delivers it, windlass sessions list names them.")
+	}
+	if u.Pending > 0 {
+		lines = append(lines, "The rows of "+quantity.Of(u.Pending, "session")+" are pending: windlass ship delivers them.")
+	}
+	if lines == nil {
+		return "No model calls yet. Make some: windlass run FILE"
+	}
+	return "No model calls in ClickHouse. " + strings.Join(lines, "\n")
+}
+
 // PretendNote says at whose prices the column of pretended costs is; "" without one.
 func PretendNote(each []clickhouse.Pretend) string {
 	var models []string

@@ -124,3 +124,14 @@ func TestWithChildren(t *testing.T) {
 	require.Contains(t, shown, "$0.7500 + unknown\n")
 	require.NotContains(t, text(t, reports.Sessions([]archive.Listed{{}})), "with children")
 }
+
+// TestNoCosts: a report without rows says where the sessions are, if there are any.
+func TestNoCosts(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "No model calls yet. Make some: windlass run FILE", reports.NoCosts(false, archive.Unsent{}))
+	require.Equal(t, "No model calls in ClickHouse. 1 session of this machine ran with --no-clickhouse: windlass show SESSION says what one cost, "+
+		"windlass ship SESSION delivers it, windlass sessions list names them.\nThe rows of 2 sessions are pending: windlass ship delivers them.",
+		reports.NoCosts(false, archive.Unsent{Kept: 1, Pending: 2}))
+	require.Equal(t, "No model calls in ClickHouse. The rows of 1 session are pending: windlass ship delivers them.", reports.NoCosts(false, archive.Unsent{Pending: 1}))
+	require.Contains(t, reports.NoCosts(true, archive.Unsent{Kept: 1}), "fit these filters")
+}

@@ -42,9 +42,19 @@ func cost(t record.Totals) string { return quantity.Cost(t.KnownUSD(), t.Unknown
 // withChildren is what the run and all below it took, as far as the run's record says.
 func (r *Run) withChildren() record.Totals { return r.Totals.Plus(r.Below.Totals) }
 
-// childrenOf counts the children, and those that have not ended.
+// pretended is what the calls would have cost at the prices of a model.
+func (r *Run) pretended() string {
+	own := term.USD(r.Totals.PretendUSD)
+	if r.Below.Totals.PriceAs == "" {
+		return own
+	}
+	return fmt.Sprintf("%s; with children %s", own, term.USD(r.withChildren().PretendUSD))
+}
+
+// childrenOf counts the children, and those that have not ended. The record of a run has the number of
+// those that it has begun itself, and what these took with all below them.
 func childrenOf(b *record.Below) string {
-	text := term.Plural(b.Begun, "session")
+	text := term.Plural(b.Begun, "session") + " that this one began"
 	if open := b.Begun - b.Ended; open > 0 {
 		text += fmt.Sprintf(" (%d without an end here, whose costs are not known)", open)
 	}
@@ -61,14 +71,14 @@ func (r Run) WriteText(w io.Writer) {
 	fmt.Fprintln(w)
 	line(w, "%s in %s: %s, %s  %s%s", cmp.Or(statusWords[r.Result.Status], "Failed"), term.Millis(r.ranMS()),
 		term.Plural(len(r.Result.Phases), "phase"), quantity.Requests(r.Totals.Calls, r.Totals.Embeddings), paid(r.Totals), scripted)
-	if as := r.Totals.PriceAs; as != "" {
-		fmt.Fprintf(w, "At prices of %s: %s (nothing was paid)\n", term.OneLine(as), term.USD(r.Totals.PretendUSD))
+	if all := r.withChildren(); all.PriceAs != "" {
+		line(w, "At prices of %s: %s (nothing was paid)", term.OneLine(all.PriceAs), r.pretended())
 	}
 	if r.Cards.Requests() > 0 {
 		line(w, "Cards: %s of it, %s", quantity.Requests(r.Cards.Calls, r.Cards.Embeddings), paid(r.Cards))
 	}
 	if b := r.Below; b.Begun > 0 {
-		line(w, "Children: %s, not in the figures above: %s  %s; with them %s", childrenOf(&b), term.Plural(b.Totals.Calls, "model call"), paid(b.Totals), cost(r.withChildren()))
+		line(w, "Children: %s, and all below them, not in the figures above: %s  %s; with them %s", childrenOf(&b), term.Plural(b.Totals.Calls, "model call"), paid(b.Totals), cost(r.withChildren()))
 	}
 	if c := r.Copied; c.Session != "" {
 		line(w, "Copied from %s: %s, %s, not counted", c.Session, quantity.Requests(c.Totals.Calls, c.Totals.Embeddings), cost(c.Totals))

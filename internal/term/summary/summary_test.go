@@ -53,7 +53,7 @@ func TestChildren(t *testing.T) {
 	}
 	run.WriteText(&out)
 	require.Equal(t, "\nCompleted in 0ms: 0 phases, 1 model call  in 0  cached 0  out 0  $0.2500\n"+
-		"Children: 3 sessions (1 without an end here, whose costs are not known), not in the figures above: 4 model calls  in 0  cached 0  out 0  "+
+		"Children: 3 sessions that this one began (1 without an end here, whose costs are not known), and all below them, not in the figures above: 4 model calls  in 0  cached 0  out 0  "+
 		"$0.5000 + unknown; with them $0.7500 + unknown\nsession 01a\n", out.String())
 	out.Reset()
 	require.NoError(t, run.WriteJSON(&out, nil))
@@ -66,7 +66,25 @@ func TestChildren(t *testing.T) {
 	run.Below = record.Below{Begun: 1, Ended: 1}
 	out.Reset()
 	run.WriteText(&out)
-	require.Contains(t, out.String(), "Children: 1 session, not")
+	require.Contains(t, out.String(), "Children: 1 session that this one began, and all below them, not")
+}
+
+// What calls of children would have cost is in the line of that of the run, also when the run itself has
+// made no call.
+func TestPretendedOfChildren(t *testing.T) {
+	t.Parallel()
+	text := func(own, below record.Totals) string {
+		var out strings.Builder
+		Run{Session: "01a", Result: &engine.Result{Status: echo.StatusCompleted}, Totals: own, Below: record.Below{Begun: 1, Ended: 1, Totals: below}}.WriteText(&out)
+		return out.String()
+	}
+	at := func(usd float64) record.Totals {
+		return record.Totals{Calls: 1, Scripted: 1, PretendUSD: usd, PriceAs: "m1"}
+	}
+	require.Contains(t, text(at(0.25), at(0.5)), "\nAt prices of m1: $0.2500; with children $0.7500 (nothing was paid)\n")
+	require.Contains(t, text(record.Totals{}, at(0.5)), "\nAt prices of m1: $0.00; with children $0.5000 (nothing was paid)\n")
+	require.Contains(t, text(at(0.25), record.Totals{}), "\nAt prices of m1: $0.2500 (nothing was paid)\n")
+	require.NotContains(t, text(record.Totals{}, record.Totals{}), "prices of")
 }
 
 func TestWriteJSON(t *testing.T) {

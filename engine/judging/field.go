@@ -1,0 +1,106 @@
+package judging
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// field is who takes part in a choice.
+type field struct {
+	standings []echo.Standing // of all entrants, by number
+	answers   []answer        // those to choose from, by number
+	left      int             // entrants that have one of the answers
+}
+
+// answer is one text, and who gave it.
+type answer struct {
+	number int // of the first entrant that gave it
+	text   string
+	copies int
+	cost   float64 // the least that it cost; +Inf: not known
+}
+
+// errNobody ends a choice without candidates: the phase has failed before.
+var errNobody = errors.New("there is no candidate to choose from: all of them failed")
+
+// newField returns who takes part: all that did not fail and were not rejected; when all are rejected that did
+// not fail, these. Those with the same answer take part as one.
+func newField(entrants []Entrant) (*field, error) {
+	entrants = slices.Clone(entrants)
+	slices.SortFunc(entrants, func(a, b Entrant) int { return cmp.Compare(a.Number, b.Number) })
+	f := &field{standings: make([]echo.Standing, len(entrants))}
+	spare := !slices.ContainsFunc(entrants, func(e Entrant) bool { return e.Failed == "" && e.Rejected == "" })
+	of := map[string]int{} // which answer has a content
+	for i, e := range entrants {
+		s := echo.Standing{
+			Number: e.Number, State: echo.CandidateLost, Why: cmp.Or(e.Failed, e.Rejected),
+			CostUSD: e.CostUSD, Tokens: e.Tokens, Hash: e.Hash,
+		}
+		switch {
+		case e.Failed != "":
+			s.State = echo.CandidateFailed
+		case e.Rejected != "" && !spare:
+			s.State = echo.CandidateRejected
+		default:
+			f.left++
+			f.enter(&s, e, of)
+		}
+		f.standings[i] = s
+	}
+	for _, a := range f.answers {
+		f.of(a.number).Copies = a.copies
+	}
+	if f.left == 0 {
+		return nil, errNobody
+	}
+	return f, nil
+}
+
+// enter adds the answer of an entrant, or counts it as a copy of an earlier one.
+func (f *field) enter(s *echo.Standing, e Entrant, of map[string]int) {
+	content := "hash " + string(e.Hash)
+	if e.Hash == "" {
+		content = "text " + e.Text
+	}
+	at, known := of[content]
+	if !known {
+		of[content] = len(f.answers)
+		f.answers = append(f.answers, answer{number: e.Number, text: whole(e.Text), copies: 1, cost: known64(e.CostUSD)})
+		return
+	}
+	a := &f.answers[at]
+	a.copies++
+	a.cost = min(a.cost, known64(e.CostUSD))
+	s.State, s.SameAs = echo.CandidateSame, a.number
+}
+
+// whole returns a text as a journal has it: each byte that is no UTF-8 is the character that stands for it.
+func whole(text string) string { return string([]rune(text)) }
+
+// known64 returns a cost; one that is not known counts as more than any other.
+func known64(usd *float64) float64 {
+	if usd == nil || math.IsNaN(*usd) {
+		return math.Inf(1)
+	}
+	return *usd
+}
+
+// of returns the standing of a number.
+func (f *field) of(number int) *echo.Standing {
+	i := slices.IndexFunc(f.standings, func(s echo.Standing) bool { return s.Number == number })
+	return &f.standings[i]
+}
+
+// among returns the answers of some numbers, in order.
+func (f *field) among(numbers []int) []answer {
+	return slices.DeleteFunc(slices.Clone(f.answers), func(a answer) bool { return !slices.Contains(numbers, a.number) })
+}
+
+// cheapest returns the answer that cost least; of several the first.
+func cheapest(answers []answer) answer {
+	return slices.MinFunc(answers, func(a, b answer) int { return cmp.Compare(a.cost, b.cost) })
+}

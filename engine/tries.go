@@ -1,0 +1,339 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/core"
+	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/sounding"
+)
+
+// tries is where candidates of a phase run and are judged: a visit, or a step of its refinement, which
+// has a visit for itself. It implements [sounding.Stage] and belongs to the goroutine of that visit.
+type tries struct {
+	v       *visit
+	handled bool // the run goes on when all have failed
+}
+
+// sound runs a phase several times and keeps one outcome.
+func sound(ctx context.Context, v *visit) (any, error) {
+	each := v.Def.ForEach
+	on := &tries{v: v, handled: v.Def.OnError != nil || failedRoute(v.Rec.Rules, v.Def) != "" || each != nil && goesOn(each)}
+	course := &sounding.Course{Settings: v.Def.Soundings, Session: v.run.session.ID, Rewrites: v.run.Rewrites}
+	if v.Def.Deterministic() {
+		course.Task = fmt.Sprintf("Run the tool %s.", v.Def.Tool)
+	} else {
+		course.Species = sounding.Species(v.Def)
+	}
+	best, err := course.Run(ctx, on)
+	if err != nil {
+		return nil, err
+	}
+	return on.keep(ctx, best)
+}
+
+// Perform implements [sounding.Stage].
+func (t *tries) Perform(ctx context.Context, list []*sounding.Candidate, only bool) error {
+	keys := make([]echo.Key, len(list))
+	for i, c := range list {
+		keys[i] = t.v.Key.Numbered(echo.StepSounding, c.Number())
+		if err := t.know(ctx, c); err != nil {
+			return err
+		}
+	}
+	f := &forked{run: t.v.run, handled: t.handled || !only, anyOf: true}
+	err := f.do(ctx, list[0].Of.Settings.Parallel(), keys, func(ctx context.Context, i int) part { return t.try(ctx, keys[i], list[i]) })
+	t.count(f.parts)
+	errs := make([]error, 0, len(list))
+	for i := range f.parts {
+		if p := &f.parts[i]; p.run != nil && p.err != nil {
+			errs = append(errs, p.err)
+		}
+	}
+	if only && len(errs) == len(list) && (err == nil || recoverable(err)) {
+		return failedPhase(t.v, &core.CandidatesError{Errs: errs})
+	}
+	return err
+}
+
+// know asks what is known of the models of a candidate, once for the run and not in each branch.
+func (t *tries) know(ctx context.Context, c *sounding.Candidate) error {
+	if t.v.Def.Deterministic() {
+		return nil
+	}
+	models := []string{modelFor(t.v.run, t.v.Def, c)}
+	if c.Rewritten() {
+		models = append(models, t.rewriter(c))
+	}
+	for _, m := range models {
+		if _, err := t.v.run.Models.Of(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rewriter returns the model that rewrites the instructions of a candidate.
+func (t *tries) rewriter(c *sounding.Candidate) string {
+	return cmp.Or(c.Of.Settings.RewriteModel, t.Model())
+}
+
+// try runs the phase as a candidate.
+func (t *tries) try(ctx context.Context, key echo.Key, c *sounding.Candidate) part {
+	b := t.v.run.branch(key)
+	withoutNewest(b)
+	b.vars = c.Vars()
+	maps.Copy(b.vars, t.v.run.vars)
+	x := b.newVisit(c.Phase(t.v.Def), visitAt{scope: scopeTry, key: key, visit: t.v.Record.Visit, item: t.v.Item, try: c})
+	out, err := x.do(ctx)
+	p := part{run: b, out: out, err: err, visit: x.result, touched: x.tools.touched}
+	c.Err, c.Value, c.Taken, c.Asked, c.Host = err, out.value, b.result.Plus(b.result.Children), x.Record.Model, &p
+	return p
+}
+
+// count adds what branches took to the visit. Cascades that their parts have begun run on in any case.
+func (t *tries) count(parts []part) {
+	for i := range parts {
+		p := &parts[i]
+		t.v.result.count(&p.visit)
+		t.v.tools.touched = t.v.tools.touched || p.touched
+		if p.run != nil {
+			t.v.run.asyncs = append(t.v.run.asyncs, p.run.asyncs...)
+			p.run.asyncs = nil
+		}
+	}
+}
+
+// Step implements [sounding.Stage].
+func (t *tries) Step(ctx context.Context, step int, do func(context.Context, sounding.Stage) error) error {
+	key := t.v.Key.Numbered(echo.StepReforge, step)
+	f := &forked{run: t.v.run}
+	err := f.do(ctx, 1, []echo.Key{key}, func(ctx context.Context, _ int) part {
+		b := t.v.run.branch(key)
+		withoutNewest(b)
+		x := b.newVisit(t.v.Def, visitAt{scope: scopeTry, key: key, visit: t.v.Record.Visit, item: t.v.Item})
+		err := do(ctx, &tries{v: x})
+		return part{run: b, err: err, visit: x.result, touched: x.tools.touched}
+	})
+	t.count(f.parts)
+	return err
+}
+
+// Passes implements [sounding.Stage].
+func (t *tries) Passes(ctx context.Context, validator, text string) (bool, error) {
+	checks := checksOfOutput(t.v)
+	vd, err := checks.ask(ctx, validator, text)
+	if err != nil {
+		return false, err
+	}
+	vd.Ward, vd.Mode = wardPost, string(cascade.WardAdvisory)
+	return vd.Valid, checks.verdict(validator, vd)
+}
+
+// Taken implements [sounding.Stage].
+func (t *tries) Taken() effect.Totals { return t.v.result.Totals }
+
+// Model implements [judging.Bench].
+func (t *tries) Model() string { return t.v.run.DefaultModel }
+
+// Place implements [judging.Bench].
+func (t *tries) Place() *core.Place { return t.v.Place }
+
+// Calls implements [judging.Bench].
+func (t *tries) Calls() *core.Calls { return t.v.calls }
+
+// Instructions implements [judging.Bench].
+func (t *tries) Instructions(field, source string, more map[string]any) (string, error) {
+	vars := t.v.templates.varsFor(source)
+	maps.Copy(vars, more)
+	return t.v.templates.textWith(field, source, vars)
+}
+
+// maxParallelBallots bounds how many judges look at the same time.
+const maxParallelBallots = 8
+
+// Each implements [judging.Bench].
+func (t *tries) Each(ctx context.Context, keys []echo.Key, do func(ctx context.Context, i int, calls *core.Calls) error) error {
+	f := &forked{run: t.v.run}
+	err := f.do(ctx, maxParallelBallots, keys, func(ctx context.Context, i int) part {
+		b := t.v.run.branch(keys[i])
+		place := *t.v.Place
+		place.Ward, place.Rec = keys[i], b.rec
+		taken := PhaseResult{}
+		err := do(ctx, i, &core.Calls{Account: b.Account, Place: &place, Visited: &taken.Totals})
+		return part{run: b, visit: taken, err: err}
+	})
+	t.count(f.parts)
+	return err
+}
+
+// modelFor returns the model of a phase. That of a candidate outranks all others.
+func modelFor(r *run, p *cascade.Phase, c *sounding.Candidate) string {
+	model := ""
+	switch {
+	case c != nil:
+		model = c.Plan.Model.Name
+	case p.Soundings.Active() && len(p.Soundings.Models) > 0:
+		model = p.Soundings.Models[0].Name
+	}
+	return cmp.Or(model, r.PhaseModels[p.Name], p.Model, r.DefaultModel)
+}
+
+// siteOf returns which candidate a visit is, in the words of its place.
+func siteOf(c *sounding.Candidate) effect.Try {
+	if c == nil {
+		return effect.Try{}
+	}
+	return effect.Try{Number: c.Number(), Step: c.Step}
+}
+
+// beginTry records which candidate the visit is.
+func beginTry(v *visit, settings *echo.PhaseContext) error {
+	if v.try.Plan.Model.Name != "" {
+		v.try.Context = settings
+	}
+	return recordTry(v)
+}
+
+func recordTry(v *visit) error {
+	return v.Rec.Add(v.Key.Step(echo.StepCandidate), v.try.Recorded(v.Record.Model))
+}
+
+// checksOfOutput returns checks of the output of a visit that record below the visit itself.
+func checksOfOutput(v *visit) *checks {
+	place := *v.Place
+	place.Attempt, place.Turn = 0, 0
+	texts, asked := *v.templates, *v.checks.validators
+	texts.Place = &place
+	asked.Place, asked.templates, asked.children, asked.subject = &place, &texts, &children{Place: &place, run: v.run}, "output"
+	asked.calls = &core.Calls{Account: v.run.Account, Place: &place, Visited: &v.result.Totals}
+	return &checks{schemas: v.checks.schemas, validators: &asked}
+}
+
+// screen has the free checks look at the output of a candidate.
+func screen(ctx context.Context, v *visit, value any) (err error) {
+	if v.try == nil {
+		return nil
+	}
+	s, checks, text := v.try.Of.Settings, checksOfOutput(v), echo.AsText(value)
+	if len(s.OutputSchema) > 0 {
+		reason := ""
+		if _, reason, err = checks.matchSchema(ctx, s.OutputSchema, text); err != nil {
+			return err
+		}
+		if err := checks.verdict("output_schema", &echo.Verdict{Valid: reason == "", Reason: reason}); err != nil || reason != "" {
+			v.try.Rejected = reason
+			return err
+		}
+	}
+	if s.Validator == "" {
+		return nil
+	}
+	vd, err := checks.validate(ctx, s.Validator, text)
+	if err == nil && !vd.Valid {
+		v.try.Rejected = cmp.Or(vd.Reason, "it gave no reason")
+	}
+	return err
+}
+
+// keep makes what a candidate has left that of the visit.
+func (t *tries) keep(ctx context.Context, b *sounding.Best) (any, error) {
+	v := t.v
+	if b.Candidate == nil {
+		return t.keepWritten(ctx, b.Text)
+	}
+	p, _ := b.Candidate.Host.(*part)
+	for _, rec := range p.run.ownVisits() {
+		v.run.messages.Append(v.Record, rec.History, p.run.messages)
+		v.Record.StateKeys = union(v.Record.StateKeys, rec.StateKeys)
+		v.Record.Model, v.Record.Before, v.Record.Prompted = rec.Model, slices.Clone(rec.Before), rec.Prompted
+	}
+	v.run.adoptShared(p.run)
+	v.tools.chosen, v.marked = p.out.chosen, true
+	v.result.Reason = p.visit.Reason
+	return p.out.value, nil
+}
+
+// keepWritten makes an answer that of the visit which was written from those of all candidates.
+func (t *tries) keepWritten(ctx context.Context, text string) (any, error) {
+	v := t.v
+	v.result.Reason = echo.StopAnswered
+	if err := v.say(echo.StepCollected, echo.NewText(echo.RoleAssistant, echo.KindAnswer, text)); err != nil || len(v.Def.OutputSchema) == 0 {
+		return text, err
+	}
+	value, reason, err := v.checks.matchSchema(ctx, v.Def.OutputSchema, text)
+	if err == nil {
+		err = v.checks.verdict("output_schema", &echo.Verdict{Valid: reason == "", Reason: reason})
+	}
+	if err == nil && reason != "" {
+		err = &core.VerdictError{Check: "output_schema", Attempts: 1, Reason: "the answer that was written from those of all candidates: " + reason}
+	}
+	return value, err
+}
+
+// vary makes the instructions of a candidate.
+func (o *opening) vary(ctx context.Context) error {
+	c := o.v.try
+	if c == nil {
+		return nil
+	}
+	text, err := o.v.templates.text("instructions", o.v.Def.Instructions)
+	if err != nil {
+		return err
+	}
+	if c.Task, err = o.withInput(text); err != nil {
+		return err
+	}
+	if c.Rewritten() {
+		if err := o.rewrite(ctx, c, text); err != nil {
+			return err
+		}
+	}
+	o.varied = new(c.Words(text))
+	return nil
+}
+
+// rewrite has a model rewrite the instructions of a candidate.
+func (o *opening) rewrite(ctx context.Context, c *sounding.Candidate, text string) error {
+	v := o.v
+	site := v.Site
+	site.Purpose = echo.PurposeRewrite
+	req := c.RewriteRequest(site, cmp.Or(c.Of.Settings.RewriteModel, v.run.DefaultModel), text)
+	key := v.Key.Step(echo.StepRewrite)
+	if err := v.calls.Begin(ctx, key.Step(echo.StepModel), req); err != nil {
+		return err
+	}
+	resp, err := v.calls.Ask(ctx, key.Step(echo.StepModel), req)
+	if err != nil {
+		return fmt.Errorf("rewrite the instructions: %w", err)
+	}
+	if err := c.Rewrite(resp); err != nil {
+		return err
+	}
+	return recordTry(v)
+}
+
+// askFirst makes the first call of a candidate. It may wait for what its request shares with another's.
+func (c *conversation) askFirst(ctx context.Context, key echo.Key, req *effect.ModelRequest) (*effect.ModelResponse, error) {
+	s := &c.views.Settings
+	first := &sounding.First{Model: req.Model, Messages: req.Messages, Tools: req.ToolsDigest, Fixed: s.Fixed, Count: s.Count, Price: s.Price}
+	c.try.First = first
+	if c.Rec.Peek(echo.NodeModelCall, key) == nil && !c.Rec.IsReplay() {
+		leave, err := c.try.Of.Gate.Enter(ctx, first, req)
+		if err != nil {
+			return nil, err
+		}
+		defer leave()
+	}
+	resp, err := c.calls.Ask(ctx, key, req)
+	if err == nil {
+		first.Usage = &resp.Usage
+	}
+	return resp, err
+}
