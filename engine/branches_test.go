@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -200,6 +201,31 @@ func TestGraphThatFails(t *testing.T) {
 	require.Len(t, m.requests, 4)
 	require.Contains(t, b.entries.keys(echo.NodeWarning), "run/warning")
 	b.resumes(t, fiveNodes, nil, `"<alone>"`)
+}
+
+// A phase of a graph that has ended well stays as it is when the run resumes, though the last call of it
+// failed: phases after it have gone on from how it ended.
+func TestGraphThatFailsBesideAnsweredPhases(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ phase, want string }{
+		"a phase": {`"instructions":"[7]","rules":{"loop_until":"good","max_attempts":1,"on_exhausted":"continue"}`, "nothing"},
+		"a list":  {`"for_each":{"items":[[7]]},"instructions":"{{ item | tojson }}","rules":{"loop_until":"good","max_attempts":1,"on_exhausted":"continue"}`, "[[7]]"},
+		"a ward":  {`"instructions":"[7]","wards":{"post":[{"validator":"good","mode":"advisory"}]}`, "[7]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			source := `{"cascade_id":"c","validators":{"good":{"instructions":"{\"valid\": true} is it good?"}},"phases":[
+				{"name":"w","output_schema":{"type":"array"},` + tt.phase + `},
+				{"name":"d","after":["w"],"instructions":"after {{ state.validated_output | default('nothing') }}"},
+				{"name":"v","after":["d"],"instructions":"bad {{ outputs.d }}"}]}`
+			b, _ := branching(t, func(text string) error {
+				return cmp.Or(failOn("bad")(text), failOn("is it good")(text))
+			})
+			_, err := b.run(source, nil)
+			require.EqualError(t, err, "c/v (attempt 1, turn 1): model m: no bad")
+			b.resumes(t, source, nil, `"<bad <after `+tt.want+`>>"`)
+		})
+	}
 }
 
 func TestGraphWithHandlers(t *testing.T) {
