@@ -77,6 +77,18 @@ func TestForEach(t *testing.T) {
 	require.Contains(t, b.entries.keys(echo.NodePhaseEnd), "each/item2/finish")
 }
 
+// A text with nothing but a comment is a template, as the loader takes it.
+func TestCommentIsATemplate(t *testing.T) {
+	t.Parallel()
+	kid := map[string]*cascade.Reached{"kid": reached(t, `{"cascade_id":"kid","inputs_schema":{"topic":"what"},"phases":[{"name":"q","instructions":"about {{ input.topic }}"}]}`)}
+	b, _ := branching(t, nil)
+	res, _, err := b.runTree(`{"cascade_id":"c","phases":[
+		{"name":"each","for_each":{"items":"{# both #}[1,2]"},"instructions":"{{ item }}"},
+		{"name":"main","sub_cascades":[{"ref":"kid","input_map":{"topic":"{# all of them #}tides"}}],"instructions":"{{ outputs.each | length }} {{ subs.kid }}"}]}`, nil, kid)
+	require.NoError(t, err)
+	require.Equal(t, "<2 <about tides>>", res.Output)
+}
+
 func TestForEachOfNothing(t *testing.T) {
 	t.Parallel()
 	b, m := branching(t, nil)

@@ -215,11 +215,6 @@ func historyVar(items []echo.Item) []any {
 	return out
 }
 
-// isTemplate reports whether a text is a template, and no name or path.
-func isTemplate(text string) bool {
-	return strings.Contains(text, "{{") || strings.Contains(text, "{%")
-}
-
 // lookUp returns what a path leads to, such as outputs.plan.files: from a variable of templates, or
 // else from a name of the state or of the input.
 func (t *templates) lookUp(path string) (any, error) {
