@@ -203,14 +203,13 @@ func TestChildrenThatFailForGood(t *testing.T) {
 		may    bool
 	}{
 		{echo.StatusFailed, echo.StopError, true},
-		{echo.StatusFailed, echo.StopChild, true},
 		{echo.StatusOverBudget, echo.StopBudget, true},
 		{echo.StatusFailed, echo.StopExhausted, false},
 		{echo.StatusFailed, echo.StopInput, false},
 	} {
 		end := echo.NewEntry(echo.MustKey("p/child/x"), echo.ChildEnd{Session: "s", Status: tt.status, Reason: tt.reason})
 		end.Error = &echo.Failure{Kind: string(tt.reason), Message: "why"}
-		run := echo.NewEntry(echo.MustKey("run/end"), echo.RunEnd{Status: echo.StatusFailed, Reason: echo.StopChild})
+		run := echo.NewEntry(echo.MustKey("run/end"), echo.RunEnd{Status: echo.StatusFailed, Reason: echo.StopError})
 		run.Error = end.Error
 		entries := []*echo.Entry{echo.NewEntry(end.Key, echo.ChildStart{Session: "s"}), end, run}
 		for i, e := range entries {
