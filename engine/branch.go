@@ -29,6 +29,11 @@ func (r *run) branch(key echo.Key) *run {
 // ownVisits returns the visits of a branch.
 func (r *run) ownVisits() []*echo.PhaseRecord { return r.session.Phases[r.inherited:] }
 
+// left returns a branch that has ended, with nothing but what it leaves to the run.
+func (r *run) left() *run {
+	return &run{session: r.session.Left(r.ownVisits()), messages: r.messages.Left(), result: r.result, branched: branched{asyncs: r.asyncs}}
+}
+
 // adopt takes over what branches have left, in their order: visits, state, callouts and figures.
 func (r *run) adopt(branches ...*run) {
 	for _, b := range branches {
