@@ -293,7 +293,7 @@ func (v *visit) give(w *wanted, field string, inputMap map[string]string, contex
 
 // given returns the value of an input: of a template, or of a name of the state or the input.
 func (v *visit) given(field, source string) (any, error) {
-	if cascade.IsTemplate(source) {
+	if isTemplate(source) {
 		return v.templates.text(field, source)
 	}
 	value, err := v.templates.lookUp(source)

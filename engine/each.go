@@ -69,7 +69,7 @@ func (v *visit) elements() ([]any, error) {
 
 // listOf returns what a template renders, or a path leads to.
 func (v *visit) listOf(text string) (any, error) {
-	if !cascade.IsTemplate(text) {
+	if !isTemplate(text) {
 		return v.templates.lookUp(text)
 	}
 	rendered, err := v.templates.text("for_each.items", text)
