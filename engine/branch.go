@@ -30,8 +30,8 @@ func (r *run) branch(key echo.Key) *run {
 func (r *run) ownVisits() []*echo.PhaseRecord { return r.session.Phases[r.inherited:] }
 
 // left returns a branch that has ended, with nothing but what it leaves to the run.
-func (r *run) left() *run {
-	return &run{session: r.session.Left(r.ownVisits()), messages: r.messages.Left(), result: r.result, branched: branched{asyncs: r.asyncs}}
+func left(b *run) *run {
+	return &run{session: b.session.Left(b.ownVisits()), messages: b.messages.Left(), result: b.result, branched: branched{asyncs: b.asyncs}}
 }
 
 // adopt takes over what branches have left, in their order: visits, state, callouts and figures.

@@ -224,7 +224,7 @@ func (g *graph) runNode(ctx context.Context, n *node) part {
 	if n.err = g.inherit(n); n.err == nil {
 		n.out, n.err = g.perform(ctx, n)
 	}
-	n.branch = n.branch.left()
+	n.branch = left(n.branch)
 	return part{run: n.branch, out: n.out, err: n.err}
 }
 
