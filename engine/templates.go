@@ -215,10 +215,8 @@ func historyVar(items []echo.Item) []any {
 	return out
 }
 
-// isTemplate reports whether a text is a template, and no name or path.
-func isTemplate(text string) bool {
-	return strings.Contains(text, "{{") || strings.Contains(text, "{%")
-}
+// isTemplate reports whether a text is a template, and no name or path, as the loader takes it.
+func isTemplate(text string) bool { return cascade.IsTemplate(text) }
 
 // lookUp returns what a path leads to, such as outputs.plan.files: from a variable of templates, or
 // else from a name of the state or of the input.
