@@ -27,7 +27,7 @@ const (
 	Failed           = failure.Failed           // the cascade failed: a phase, a validator; also what has no other kind
 	InvalidRequest   = failure.InvalidRequest   // what was asked for makes no sense
 	InvalidCascade   = failure.InvalidCascade   // the cascade has errors: a *cascade.InvalidError has their places
-	InvalidInput     = failure.InvalidInput     // the input does not fit the cascade: an *InputError says where
+	InvalidInput     = failure.InvalidInput     // the input does not fit the cascade: an *InputError says where, but for lists of for_each
 	InvalidConfig    = failure.InvalidConfig    // windlass.json, or what the environment says, cannot be used
 	UnknownSession   = failure.UnknownSession   // no such session, or more than one
 	UnknownCall      = failure.UnknownCall      // the session has no such model call

@@ -245,11 +245,3 @@ func (k Key) ParentBranch() Key {
 	}
 	return p.Key().Branch()
 }
-
-// ParentPlace returns the visit, or the branch of it, that the branch k grows from.
-func (k Key) ParentPlace() Key {
-	p := k.Path()
-	p.Branches = p.Branches[:max(len(p.Branches)-1, 0)]
-	p.Attempt, p.Turn, p.Effect = 0, 0, nil
-	return p.Key()
-}

@@ -28,7 +28,7 @@ func (r *run) branch(key echo.Key) *run {
 }
 
 // withoutNewest has a branch of a visit not see that visit, which goes on.
-func (r *run) withoutNewest() {
+func withoutNewest(r *run) {
 	r.session.Phases = slices.Clip(r.session.Phases[:len(r.session.Phases)-1])
 	r.inherited = len(r.session.Phases)
 }
@@ -130,7 +130,7 @@ func (f *forked) do(ctx context.Context, limit int, keys []echo.Key, run func(ct
 		return err
 	}
 	if err = f.worst(held.Err); f.anyOf && recoverable(err) && slices.ContainsFunc(f.parts, func(p part) bool { return p.err == nil }) {
-		return f.run.rec.Join(f.run.spec.Cascade.CascadeID, branches)
+		return effect.Join(f.run.rec.Recorder, f.run.spec.Cascade.CascadeID, branches)
 	}
 	return err
 }

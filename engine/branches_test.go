@@ -309,6 +309,8 @@ func (f *fakeChildren) Wait(ctx context.Context, c *Child) (*effect.ChildOutcome
 	return out, nil
 }
 
+func (f *fakeChildren) Settle(context.Context) {} // Begin has waited for them
+
 func (f *fakeChildren) Find(_ context.Context, name string) echo.FoundCascade {
 	of := f.find[name]
 	if of == nil {

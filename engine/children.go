@@ -45,6 +45,9 @@ type Children interface {
 	// Wait runs a child to its end, or waits for one that was begun. A child that failed is an outcome.
 	// The error is a [*budget.Error] when a limit of a run above the child stopped it, or the end of ctx.
 	Wait(ctx context.Context, c *Child) (*effect.ChildOutcome, error)
+	// Settle waits until the children have ended that run beside the run and are not detached, or until
+	// ctx has.
+	Settle(ctx context.Context)
 	// Find reads a cascade that is named while the run goes on.
 	Find(ctx context.Context, name string) echo.FoundCascade
 	// Read makes a cascade of what was found.
@@ -119,14 +122,20 @@ func (c *children) limits() *cascade.Budget {
 	return &cascade.Budget{MaxSeconds: max(most-c.Rec.Active().Sub(c.run.Start).Seconds(), 0.001)}
 }
 
-// end waits for a child and records how it ended, under the key.
+// end waits for a child and records how it ended, under the key. A limit that stops a child that is
+// waited for stops the run.
 func (c *children) end(ctx context.Context, key echo.Key, child *Child) (*effect.ChildOutcome, error) {
-	return c.Rec.Child(ctx, key, c.Site, func(ctx context.Context) (*effect.ChildOutcome, error) {
+	out, err := c.Rec.Child(ctx, key, c.Site, func(ctx context.Context) (*effect.ChildOutcome, error) {
 		if c.run.Children == nil {
 			return nil, errors.New("this program runs no other cascades within a run")
 		}
 		return c.run.Children.Wait(ctx, child)
 	})
+	var over *budget.Error
+	if errors.As(err, &over) {
+		return nil, c.run.Ledger.Stop(over)
+	}
+	return out, err
 }
 
 // countChild adds what a child took to the result.

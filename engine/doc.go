@@ -29,7 +29,7 @@
 //   - validators.go, verdicts.go: output_schema, and who is asked by loop_until.
 //   - templates.go: the templates of a phase. handoff.go: the report at its end.
 //
-// resume.go says what a resumed run sets aside; public.go has the names of the parts that callers know.
+// resume.go says what a resumed run sets aside, forkgraph.go what a fork of a graph keeps; public.go has the names of the parts that callers know.
 //
 // One goroutine owns a run, and one each branch; only tool calls leave them, through the recorder.
 package engine

@@ -11,9 +11,11 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/modeltext"
 	"github.com/windlass-run/windlass/internal/excerpt"
+	"github.com/windlass-run/windlass/internal/template"
 )
 
 // list is a phase that runs once for each element of a list.
@@ -60,6 +62,11 @@ func (v *visit) elements() ([]any, error) {
 			return nil, err
 		}
 	}
+	return listIn(value)
+}
+
+// listIn returns the elements of a value, which is to be a list that is not too long.
+func listIn(value any) ([]any, error) {
 	items, ok := value.([]any)
 	switch {
 	case !ok:
@@ -92,6 +99,11 @@ func (v *visit) listOf(text string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	return renderedList(rendered)
+}
+
+// renderedList reads what the template of a list has rendered.
+func renderedList(rendered string) (any, error) {
 	value, err := modeltext.Decode([]byte(strings.TrimSpace(rendered)))
 	if err != nil {
 		return nil, fmt.Errorf("its template rendered no JSON: %s", excerpt.Clip(rendered, 100))
@@ -99,11 +111,64 @@ func (v *visit) listOf(text string) (any, error) {
 	return value, nil
 }
 
+// CheckLists returns why phases of a cascade could not run for each element of a list that follows from
+// the input alone, each as a [*PhaseError]: what a run would say when it comes to them.
+func CheckLists(c *cascade.Cascade, input map[string]any) []error {
+	var wrong []error
+	for p := range c.EachPhase() {
+		if p.ForEach == nil {
+			continue
+		}
+		value, known, err := listOfInput(p.ForEach, input)
+		if !known {
+			continue
+		}
+		if err == nil {
+			_, err = listIn(value)
+		}
+		if err != nil {
+			wrong = append(wrong, &core.PhaseError{
+				Site: effect.Site{Cascade: c.CascadeID, Phase: p.Name}, Reason: echo.StopInput, Err: fmt.Errorf("for_each.items: %w", err),
+			})
+		}
+	}
+	return wrong
+}
+
+// listOfInput returns what a list of a phase is, as far as that follows from the input alone.
+func listOfInput(each *cascade.ForEach, input map[string]any) (value any, known bool, err error) {
+	var text string
+	if json.Unmarshal(each.Items, &text) != nil {
+		return nil, false, nil //nolint:nilerr // written in the file, where it was checked
+	}
+	vars := map[string]any{"input": map[string]any{}}
+	if input != nil {
+		vars["input"] = input
+	}
+	if !isTemplate(text) {
+		if root, _, _ := strings.Cut(text, "."); root != "input" {
+			return nil, false, nil
+		}
+		value, err = lookUpIn(vars, text)
+		return value, true, err
+	}
+	parsed, err := template.Parse(text)
+	if err != nil || !slices.Equal(parsed.References(), []string{"input"}) {
+		return nil, false, nil //nolint:nilerr // the run says it
+	}
+	rendered, _, err := parsed.Render(vars)
+	if err != nil {
+		return nil, true, err
+	}
+	value, err = renderedList(rendered)
+	return value, true, err
+}
+
 // element runs the phase for one element.
 func (l *list) element(ctx context.Context, i int) part {
 	key := l.v.Key.Numbered(echo.StepItem, i+1)
 	b := l.v.run.branch(key)
-	b.withoutNewest()
+	withoutNewest(b)
 	name := l.each.Variable()
 	b.vars = map[string]any{name: l.items[i], name + "_index": i}
 	site := l.v.Site

@@ -71,7 +71,7 @@ func (v *visit) do(ctx context.Context) (outcome, error) {
 
 func (r *run) newVisit(p *cascade.Phase, where visitAt) *visit {
 	record := r.session.BeginVisit(p.Name, where.visit)
-	model := r.modelOf(p, where.try)
+	model := modelFor(r, p, where.try)
 	if !p.Deterministic() {
 		record.Model = model
 	}
@@ -80,7 +80,7 @@ func (r *run) newVisit(p *cascade.Phase, where visitAt) *visit {
 		Key:  where.key, Rec: r.rec, Def: p, Record: record,
 	}
 	v := &visit{Place: at, run: r, scope: where.scope, try: where.try, resumes: r.rec.Replaying()}
-	v.result = PhaseResult{Phase: p.Name, Visit: record.Visit, Status: echo.StatusRunning}
+	v.result = PhaseResult{Key: where.key, Phase: p.Name, Visit: record.Visit, Status: echo.StatusRunning}
 	v.calls = &core.Calls{Account: r.Account, Place: at, Visited: &v.result.Totals}
 	v.templates = &templates{textCache: r.texts, Place: at, session: r.session, spec: &r.spec, env: r.Env, branch: r.vars}
 	v.checks = &checks{schemas: r.schemas, validators: &validators{
@@ -107,7 +107,7 @@ func (v *visit) perform(ctx context.Context) (outcome, error) {
 	if err != nil {
 		return outcome{}, v.located(err)
 	}
-	if err := v.screen(ctx, value); err != nil {
+	if err := screen(ctx, v, value); err != nil {
 		return outcome{}, v.located(err)
 	}
 	return outcome{value: value, chosen: v.tools.chosen}, v.settleOutput(value)
@@ -119,7 +119,7 @@ func (v *visit) begin(settings *echo.PhaseContext) error {
 	case scopeElement:
 		return nil
 	case scopeTry:
-		return v.beginTry(settings)
+		return beginTry(v, settings)
 	}
 	e := v.Rec.Entry(v.mark(echo.StepStart, echo.StepBegin), echo.PhaseStart{Visit: v.Record.Visit, Context: settings})
 	e.Model = v.Record.Model
@@ -141,7 +141,7 @@ func (v *visit) produce(ctx context.Context) (any, error) {
 	case v.Def.ForEach != nil && !v.scope.isPart():
 		return v.each(ctx)
 	case v.Def.Soundings.Active():
-		return v.sound(ctx)
+		return sound(ctx, v)
 	}
 	if err := v.runSubs(ctx); err != nil {
 		return nil, err
@@ -260,11 +260,11 @@ func (v *visit) located(err error) error {
 	if errors.As(err, &pe) || effect.IsRecordError(err) {
 		return err
 	}
-	return v.failed(err)
+	return failedPhase(v, err)
 }
 
-// failed returns the error of the phase for an error.
-func (v *visit) failed(err error) error {
+// failedPhase returns the error of a phase for one without its place.
+func failedPhase(v *visit, err error) error {
 	reason := echo.StopError
 	var child *ChildError
 	switch {

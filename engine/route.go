@@ -14,9 +14,11 @@ import (
 
 // recoverable reports whether on_error applies.
 func recoverable(err error) bool {
-	var over *budget.Error
-	return !effect.IsRecordError(err) && !errors.As(err, &over) && !core.EndedByContext(err)
+	return !effect.IsRecordError(err) && !overBudget(err) && !core.EndedByContext(err)
 }
+
+// overBudget reports whether a limit is why a run ends.
+func overBudget(err error) bool { return errors.As(err, new(*budget.Error)) }
 
 // outcome is what a phase leaves behind that decides where the run goes on.
 type outcome struct {

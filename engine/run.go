@@ -94,6 +94,9 @@ func newRun(r *Runner, spec Spec) *run {
 		Ledger: budget.NewLedger(spec.BudgetInForce(), spec.Parent), Totals: &x.result.Totals, Background: spec.Background,
 		Models: &core.Models{Rec: x.rec, Facts: r.Facts, Known: map[string]effect.ModelFacts{}}, Start: x.rec.Active(),
 	}
+	if spec.Detached {
+		x.Ledger.Detach()
+	}
 	if !x.rec.Rules.CountsCopied() {
 		x.Copied = core.CopiedOf(spec.Recording)
 	}
@@ -163,7 +166,10 @@ func (r *run) end(err error) error {
 	return nil
 }
 
-// follow runs the phases in their order, and waits for the children that run beside them.
+// follow runs the phases in their order, and waits for the children that run beside them: also for
+// those of a run that its budget stops, in which no call begins any more. Calls that were sent are
+// paid for, and so they are to be answered and recorded. Nothing follows from them here: a run that
+// resumes takes what its children have come to.
 func (r *run) follow(ctx context.Context) error {
 	var err error
 	if r.spec.Cascade.IsGraph() {
@@ -172,10 +178,13 @@ func (r *run) follow(ctx context.Context) error {
 		err = r.phases(ctx)
 	}
 	r.result.State = r.session.State
-	if err != nil && !recoverable(err) {
-		return err
+	if err == nil || recoverable(err) {
+		err = errors.Join(err, r.join(ctx))
 	}
-	return errors.Join(err, r.join(ctx))
+	if r.Children != nil && overBudget(err) {
+		r.Children.Settle(ctx)
+	}
+	return err
 }
 
 // maxVisits bounds how often one phase may begin in a run, so that routes that lead back end.

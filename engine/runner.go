@@ -92,6 +92,8 @@ type Lineage struct {
 
 	// Parent is the ledger of the run that has begun this one, which counts what it takes; may be nil.
 	Parent *budget.Ledger
+	// Detached says that no run above waits for this one.
+	Detached bool
 	// Taken is what children of earlier lives of the run have taken that have not ended.
 	Taken effect.Totals
 }
@@ -132,6 +134,7 @@ type Result struct {
 
 // PhaseResult is how one visit to a phase ended.
 type PhaseResult struct {
+	Key      echo.Key        `json:"-"` // of the visit
 	Phase    string          `json:"phase"`
 	Visit    int             `json:"visit"`
 	Status   echo.Status     `json:"status"`

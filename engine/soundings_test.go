@@ -26,6 +26,8 @@ type candidates struct {
 	best     string
 	fail     func(req *effect.ModelRequest, last string) error
 	answer   func(req *effect.ModelRequest, last string) string
+	calls    func(req *effect.ModelRequest) []echo.ToolCall
+	usage    func(req *effect.ModelRequest) echo.Usage
 }
 
 type seen struct {
@@ -64,9 +66,18 @@ func (m *candidates) Complete(_ context.Context, req *effect.ModelRequest) (*eff
 		}
 	}
 	cost := 0.01
-	return &effect.ModelResponse{
+	resp := &effect.ModelResponse{
 		Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, said), Usage: echo.Usage{In: 10, Out: 10}, CostUSD: &cost, FinishReason: "stop",
-	}, nil
+	}
+	if m.usage != nil {
+		resp.Usage = m.usage(req)
+	}
+	if m.calls != nil {
+		if list := m.calls(req); len(list) > 0 {
+			resp.Message = echo.Seal(echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, ToolCalls: list})
+		}
+	}
+	return resp, nil
 }
 
 // of returns the texts of requests that candidates, or others, were sent.
@@ -375,7 +386,7 @@ func TestAggregate(t *testing.T) {
 	res, err = b.run(fmt.Sprintf(source, `,"aggregator_instructions":"Join {{ candidates | length }} for {{ task }}."`), nil)
 	require.NoError(t, err)
 	require.Equal(t, "one from all", res.State["output_draft"])
-	require.Contains(t, m.of(func(s effect.Site) bool { return s.Purpose == echo.PurposeAggregate })[0], "Join 2 for Draft 0.")
+	require.Contains(t, m.of(func(s effect.Site) bool { return s.Purpose == echo.PurposeAggregate })[0], "Join 2 for ")
 	require.Contains(t, m.of(func(s effect.Site) bool { return s.Phase == "next" })[0], "one from all")
 }
 
@@ -486,8 +497,8 @@ var soundingsOf = map[string]string{
 		{"name":"end","after":["x","draft"],"instructions":"{{ outputs.draft }}"}]}`,
 	"rewrite": `{"cascade_id":"c","validators":{"fair":{"instructions":"fair? {{ content }}"}},"phases":[{"name":"draft","instructions":"Draft","wards":{"pre":[{"validator":"fair"}],"post":[{"validator":"fair","mode":"retry"}]},
 		"soundings":{"factor":3,"mutation_mode":"rewrite","validator":"fair","mode":"aggregate","aggregator_instructions":"join"}}]}`,
-	"adaptive": `{"cascade_id":"c","budget":{"max_usd":100},"phases":[{"name":"draft","instructions":"Draft {{ sounding_index }}","soundings":{"adaptive":{"min":2,"max":3},"ballots":{"min":1,"max":2},
-		"pareto_frontier":{}}},{"name":"end","instructions":"{{ outputs.draft }}"}]}`,
+	"adaptive": `{"cascade_id":"c","budget":{"max_usd":100},"phases":[{"name":"draft","instructions":"Draft {{ sounding_index }}","soundings":{"adaptive":{"min":2,"max":3},"ballots":{"min":1,"max":2}}},{"name":"end","instructions":"{{ outputs.draft }}"}]}`,
+	"pareto": `{"cascade_id":"c","phases":[{"name":"draft","instructions":"Draft {{ sounding_index }}","soundings":{"adaptive":{"min":2,"max":3},"pareto_frontier":{}}},{"name":"end","instructions":"{{ outputs.draft }}"}]}`,
 	"tool": `{"cascade_id":"c","phases":[{"name":"set","tool":"set_state","inputs":{"key":"k","value":"{{ sounding_index }}"},"soundings":{"factor":2}},{"name":"end","instructions":"{{ state.k }}"}]}`,
 }
 
@@ -561,5 +572,127 @@ func TestSoundingsBudget(t *testing.T) {
 		require.NoError(t, err, "%d", n)
 		require.Equal(t, "<next <Draft 0>>", res.Output)
 		paidOnce(t, sink.list)
+	}
+}
+
+// What a candidate says is in no other's requests, but in those of judges and of the refinement that it
+// won; nor in later phases unless it won.
+func TestCandidatesDoNotSeeEachOther(t *testing.T) {
+	t.Parallel()
+	b, m := sounded(t, "MARK0-2")
+	b.tools.addEcho("look")
+	b.tools.fns["look"] = func(_ context.Context, req effect.ToolRequest) (effect.ToolResult, error) {
+		return effect.ToolResult{Parts: echo.Text(fmt.Sprintf("MARK%d-%d result", req.Site.Try.Step, req.Site.Try.Number))}, nil
+	}
+	m.calls = func(req *effect.ModelRequest) []echo.ToolCall {
+		if req.Site.Try.Number == 0 || req.Site.Purpose != "" || len(req.Messages) > 2 && req.Messages[len(req.Messages)-1].Role() == echo.RoleTool {
+			return nil
+		}
+		return []echo.ToolCall{
+			{ID: "1", Name: "look", Arguments: "{}"},
+			{ID: "2", Name: "set_state", Arguments: fmt.Sprintf(`{"key":"k","value":"MARK%d-%d state"}`, req.Site.Try.Step, req.Site.Try.Number)},
+		}
+	}
+	m.answer = func(req *effect.ModelRequest, _ string) string {
+		if n := req.Site.Try.Number; n > 0 && req.Site.Purpose == "" {
+			return fmt.Sprintf("MARK%d-%d answer", req.Site.Try.Step, n)
+		}
+		return ""
+	}
+	res, err := b.run(`{"cascade_id":"c","phases":[{"name":"draft","instructions":"Draft {{ sounding_index }}.","tackle":["look","set_state"],"soundings":{"factor":3,"reforge":{"steps":1}}},
+		{"name":"next","context":{"from":[{"phase":"draft","include":["messages","output","state"]}]},"instructions":"next {{ state.k }}"}]}`, nil)
+	require.NoError(t, err)
+	require.Equal(t, "MARK0-2 answer", res.State["output_draft"])
+	marks := regexp.MustCompile(`MARK\d-\d`)
+	for _, r := range m.requests {
+		own := fmt.Sprintf("MARK%d-%d", r.site.Try.Step, r.site.Try.Number)
+		for _, mark := range marks.FindAllString(r.text, -1) {
+			switch {
+			case isJudge(r.site), mark == own:
+			case r.site.Try.Step > 0, r.site.Phase == "next":
+				require.Equal(t, "MARK0-2", mark)
+			default:
+				t.Errorf("%s is in a request of %s", mark, r.site)
+			}
+		}
+	}
+	require.NotEmpty(t, m.of(func(s effect.Site) bool { return s.Try.Step == 1 }))
+}
+
+// Candidates choose routes, begin cascades beside them, and call others; the choice takes the winner's
+// route, and the end of the run waits for all that were begun.
+func TestSoundingsInACascade(t *testing.T) {
+	t.Parallel()
+	child := `{"cascade_id":"child","phases":[{"name":"work","instructions":"work {{ input.n | default('') }}"}]}`
+	source := `{"cascade_id":"c","phases":[
+		{"name":"draft","instructions":"Draft {{ sounding_index }} {{ subs.child }}","handoffs":["left","right"],"sub_cascades":[{"ref":"child.json","input_map":{"n":"{{ sounding_index }}"}}],
+		 "async_cascades":[{"ref":"child.json","name":"beside"}],"soundings":{"factor":2,"ballots":{"max":6}}},
+		{"name":"left","instructions":"left","handoffs":["end"]},{"name":"right","instructions":"right","handoffs":["end"]},{"name":"end","instructions":"end {{ lineage | length }}"}]}`
+	b, m := sounded(t, "Draft 1")
+	m.calls = func(req *effect.ModelRequest) []echo.ToolCall {
+		if req.Site.Try.Number == 0 || req.Site.Purpose != "" || req.Messages[len(req.Messages)-1].Role() == echo.RoleTool {
+			return nil
+		}
+		return []echo.ToolCall{{ID: "1", Name: "route_to", Arguments: fmt.Sprintf(`{"target":%q}`, []string{"left", "right"}[req.Site.Try.Number-1])}}
+	}
+	m.answer = func(req *effect.ModelRequest, _ string) string {
+		if n := req.Site.Try.Number; n > 0 && req.Site.Purpose == "" {
+			return fmt.Sprintf("Draft %d", n-1)
+		}
+		return ""
+	}
+	res, _, err := b.runTree(source, nil, map[string]*cascade.Reached{"child.json": reached(t, child)})
+	require.NoError(t, err)
+	require.Equal(t, []string{"draft", "right", "end"}, []string{res.Phases[0].Phase, res.Phases[1].Phase, res.Phases[2].Phase})
+	require.ElementsMatch(t, []string{"draft/sounding1/child/child", "draft/sounding2/child/child", "draft/sounding1/async/beside", "draft/sounding2/async/beside"}, b.entries.keys(echo.NodeChildStart))
+	require.Len(t, b.entries.of(echo.NodeChildEnd), 4, "the end of the run waits for those of both candidates")
+	require.Equal(t, 4, res.Children.Calls)
+	asked := m.of(func(s effect.Site) bool { return s.Try.Number == 2 && s.Purpose == "" })
+	require.Contains(t, asked[0], "Draft 1 <work 1>")
+}
+
+// Of what candidates share the record says how much it is, and what the provider's cache saved.
+func TestSharedPrefix(t *testing.T) {
+	t.Parallel()
+	b, m := sounded(t, "")
+	b.runner.Facts = func(string) effect.ModelFacts { return effect.ModelFacts{Price: &echo.Price{Input: 2, Cached: 0.5}} }
+	n := 0
+	m.usage = func(req *effect.ModelRequest) echo.Usage {
+		if req.Site.Purpose == "" {
+			if n++; n > 1 {
+				return echo.Usage{In: 1500, Cached: 1400, Out: 1}
+			}
+		}
+		return echo.Usage{In: 1500, Out: 1}
+	}
+	_, err := b.run(`{"cascade_id":"c","phases":[{"name":"draft","instructions":"`+strings.Repeat("word ", 1200)+` {{ sounding_index }}","soundings":{"factor":4,"on_tie":"first"}}]}`, nil)
+	require.NoError(t, err)
+	p := b.choices(t)[0].Prefix
+	require.NotNil(t, p)
+	require.Greater(t, p.Shared, int64(1024))
+	require.Equal(t, 3, p.Waited)
+	require.Equal(t, int64(4200), p.Cached)
+	require.InDelta(t, 4200*1.5e-6, *p.SavedUSD, 1e-12)
+}
+
+// Ctrl-C stops all candidates; the run goes on with them.
+func TestSoundingsAreInterrupted(t *testing.T) {
+	t.Parallel()
+	source := soundingsOf["plain"]
+	for stop := 1; stop < 6; stop++ {
+		b, m := sounded(t, "Draft 1")
+		ctx, cancel := context.WithCancel(t.Context())
+		n := 0
+		m.fail = func(*effect.ModelRequest, string) error {
+			if n++; n >= stop {
+				cancel()
+				return ctx.Err()
+			}
+			return nil
+		}
+		res, err := b.runCtx(ctx, source, nil)
+		require.ErrorIs(t, err, context.Canceled)
+		require.Equal(t, echo.StatusInterrupted, res.Status)
+		b.resumesWith(t, source, &candidates{best: "Draft 1"}, `"<next <Draft 1>>"`)
 	}
 }

@@ -222,9 +222,10 @@ func isTemplate(text string) bool {
 
 // lookUp returns what a path leads to, such as outputs.plan.files: from a variable of templates, or
 // else from a name of the state or of the input.
-func (t *templates) lookUp(path string) (any, error) {
+func (t *templates) lookUp(path string) (any, error) { return lookUpIn(t.vars(), path) }
+
+func lookUpIn(vars map[string]any, path string) (any, error) {
 	parts := strings.Split(path, ".")
-	vars := t.vars()
 	value, ok := vars[parts[0]]
 	at := parts[0]
 	for _, root := range []string{"state", "input"} {

@@ -21,8 +21,8 @@ type tries struct {
 	handled bool // the run goes on when all have failed
 }
 
-// sound runs the phase several times and keeps one outcome.
-func (v *visit) sound(ctx context.Context) (any, error) {
+// sound runs a phase several times and keeps one outcome.
+func sound(ctx context.Context, v *visit) (any, error) {
 	each := v.Def.ForEach
 	on := &tries{v: v, handled: v.Def.OnError != nil || failedRoute(v.Rec.Rules, v.Def) != "" || each != nil && goesOn(each)}
 	course := &sounding.Course{Settings: v.Def.Soundings, Session: v.run.session.ID, Rewrites: v.run.Rewrites}
@@ -35,7 +35,7 @@ func (v *visit) sound(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.keep(ctx, best)
+	return on.keep(ctx, best)
 }
 
 // Perform implements [sounding.Stage].
@@ -57,7 +57,7 @@ func (t *tries) Perform(ctx context.Context, list []*sounding.Candidate, only bo
 		}
 	}
 	if only && len(errs) == len(list) && (err == nil || recoverable(err)) {
-		return t.v.failed(&core.CandidatesError{Errs: errs})
+		return failedPhase(t.v, &core.CandidatesError{Errs: errs})
 	}
 	return err
 }
@@ -67,7 +67,7 @@ func (t *tries) know(ctx context.Context, c *sounding.Candidate) error {
 	if t.v.Def.Deterministic() {
 		return nil
 	}
-	models := []string{t.v.run.modelOf(t.v.Def, c)}
+	models := []string{modelFor(t.v.run, t.v.Def, c)}
 	if c.Rewritten() {
 		models = append(models, t.rewriter(c))
 	}
@@ -87,7 +87,7 @@ func (t *tries) rewriter(c *sounding.Candidate) string {
 // try runs the phase as a candidate.
 func (t *tries) try(ctx context.Context, key echo.Key, c *sounding.Candidate) part {
 	b := t.v.run.branch(key)
-	b.withoutNewest()
+	withoutNewest(b)
 	b.vars = c.Vars()
 	maps.Copy(b.vars, t.v.run.vars)
 	x := b.newVisit(c.Phase(t.v.Def), visitAt{scope: scopeTry, key: key, visit: t.v.Record.Visit, item: t.v.Item, try: c})
@@ -116,7 +116,7 @@ func (t *tries) Step(ctx context.Context, step int, do func(context.Context, sou
 	f := &forked{run: t.v.run}
 	err := f.do(ctx, 1, []echo.Key{key}, func(ctx context.Context, _ int) part {
 		b := t.v.run.branch(key)
-		b.withoutNewest()
+		withoutNewest(b)
 		x := b.newVisit(t.v.Def, visitAt{scope: scopeTry, key: key, visit: t.v.Record.Visit, item: t.v.Item})
 		err := do(ctx, &tries{v: x})
 		return part{run: b, err: err, visit: x.result, touched: x.tools.touched}
@@ -127,7 +127,7 @@ func (t *tries) Step(ctx context.Context, step int, do func(context.Context, sou
 
 // Passes implements [sounding.Stage].
 func (t *tries) Passes(ctx context.Context, validator, text string) (bool, error) {
-	checks := t.v.checksOfOutput()
+	checks := checksOfOutput(t.v)
 	vd, err := checks.ask(ctx, validator, text)
 	if err != nil {
 		return false, err
@@ -173,8 +173,8 @@ func (t *tries) Each(ctx context.Context, keys []echo.Key, do func(ctx context.C
 	return err
 }
 
-// modelOf returns the model of a phase. That of a candidate outranks all others.
-func (r *run) modelOf(p *cascade.Phase, c *sounding.Candidate) string {
+// modelFor returns the model of a phase. That of a candidate outranks all others.
+func modelFor(r *run, p *cascade.Phase, c *sounding.Candidate) string {
 	model := ""
 	switch {
 	case c != nil:
@@ -194,19 +194,19 @@ func siteOf(c *sounding.Candidate) effect.Try {
 }
 
 // beginTry records which candidate the visit is.
-func (v *visit) beginTry(settings *echo.PhaseContext) error {
+func beginTry(v *visit, settings *echo.PhaseContext) error {
 	if v.try.Plan.Model.Name != "" {
 		v.try.Context = settings
 	}
-	return v.recordTry()
+	return recordTry(v)
 }
 
-func (v *visit) recordTry() error {
+func recordTry(v *visit) error {
 	return v.Rec.Add(v.Key.Step(echo.StepCandidate), v.try.Recorded(v.Record.Model))
 }
 
 // checksOfOutput returns checks of the output of a visit that record below the visit itself.
-func (v *visit) checksOfOutput() *checks {
+func checksOfOutput(v *visit) *checks {
 	place := *v.Place
 	place.Attempt, place.Turn = 0, 0
 	texts, asked := *v.templates, *v.checks.validators
@@ -217,11 +217,11 @@ func (v *visit) checksOfOutput() *checks {
 }
 
 // screen has the free checks look at the output of a candidate.
-func (v *visit) screen(ctx context.Context, value any) (err error) {
+func screen(ctx context.Context, v *visit, value any) (err error) {
 	if v.try == nil {
 		return nil
 	}
-	s, checks, text := v.try.Of.Settings, v.checksOfOutput(), echo.AsText(value)
+	s, checks, text := v.try.Of.Settings, checksOfOutput(v), echo.AsText(value)
 	if len(s.OutputSchema) > 0 {
 		reason := ""
 		if _, reason, err = checks.matchSchema(ctx, s.OutputSchema, text); err != nil {
@@ -243,9 +243,10 @@ func (v *visit) screen(ctx context.Context, value any) (err error) {
 }
 
 // keep makes what a candidate has left that of the visit.
-func (v *visit) keep(ctx context.Context, b *sounding.Best) (any, error) {
+func (t *tries) keep(ctx context.Context, b *sounding.Best) (any, error) {
+	v := t.v
 	if b.Candidate == nil {
-		return v.keepWritten(ctx, b.Text)
+		return t.keepWritten(ctx, b.Text)
 	}
 	p, _ := b.Candidate.Host.(*part)
 	for _, rec := range p.run.ownVisits() {
@@ -260,7 +261,8 @@ func (v *visit) keep(ctx context.Context, b *sounding.Best) (any, error) {
 }
 
 // keepWritten makes an answer that of the visit which was written from those of all candidates.
-func (v *visit) keepWritten(ctx context.Context, text string) (any, error) {
+func (t *tries) keepWritten(ctx context.Context, text string) (any, error) {
+	v := t.v
 	v.result.Reason = echo.StopAnswered
 	if err := v.say(echo.StepCollected, echo.NewText(echo.RoleAssistant, echo.KindAnswer, text)); err != nil || len(v.Def.OutputSchema) == 0 {
 		return text, err
@@ -314,7 +316,7 @@ func (o *opening) rewrite(ctx context.Context, c *sounding.Candidate, text strin
 	if err := c.Rewrite(resp); err != nil {
 		return err
 	}
-	return v.recordTry()
+	return recordTry(v)
 }
 
 // askFirst makes the first call of a candidate. It may wait for what its request shares with another's.

@@ -411,6 +411,8 @@ func (j *judges) Wait(_ context.Context, c *Child) (*effect.ChildOutcome, error)
 	return j.out(c)
 }
 
+func (j *judges) Settle(context.Context) {}
+
 func (j *judges) Find(context.Context, string) echo.FoundCascade { return echo.FoundCascade{} }
 
 func (j *judges) Read(*echo.FoundCascade) (*cascade.Reached, error) { return nil, errors.New("unused") }

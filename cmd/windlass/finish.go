@@ -164,7 +164,7 @@ func (s *shownRun) ended(res *engine.Result) summary.Run {
 	sums := s.run.Sums()
 	out := summary.Run{Session: s.run.ID(), Result: res, Totals: sums.Totals, Cards: sums.Background, Context: sums.Context, Copied: sums.Copied, Below: sums.Children, Ran: sums.Ran}
 	for _, p := range res.Phases {
-		out.Phases = append(out.Phases, s.run.VisitTotals(p.Phase, p.Visit))
+		out.Phases = append(out.Phases, s.run.VisitTotals(p.Key))
 	}
 	return out
 }

@@ -76,6 +76,8 @@ func hintFor(err error) string {
 		return "--root FOLDER with a folder that exists"
 	case errors.As(err, &rights):
 		return rightsHint(rights)
+	case errors.As(err, new(*app.ListsError)):
+		return fmt.Sprintf(`a list of at most %d elements there, as --input-json '{"NAME": ["one", "two"]}'`, cascade.MaxItems)
 	case errors.As(err, new(*app.ToolsError)):
 		return "docs/tools.md describes what tools need"
 	case errors.As(err, new(*app.MissingToolsError)):

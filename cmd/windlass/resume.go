@@ -79,7 +79,13 @@ func resumeSession(ctx context.Context, con *console, given string, o resumeOpti
 			return err
 		}
 	}
+	_, numeric := strconv.ParseUint(o.fork, 10, 64)
 	return follow(ctx, con, o.showOptions, func(ctx context.Context, runs *app.App, w app.Watch) (*app.Run, error) {
+		if o.fork != "" && numeric != nil {
+			if r, ok, err := app.ForkPhase(ctx, runs, id, o.fork, o.ForkOptions, w); ok || err != nil {
+				return r, err
+			}
+		}
 		if o.fork != "" {
 			return runs.Fork(ctx, id, seq, o.ForkOptions, w)
 		}

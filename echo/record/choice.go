@@ -56,7 +56,8 @@ func (s *state) addChoice(e *echo.Entry, p *echo.Path) {
 		of := place
 		if b := s.at[place]; b.isTry() {
 			b.Status, b.EndedAt = echo.StatusCompleted, e.At
-			of = place.ParentPlace()
+			above := echo.Path{Scope: p.Scope, Phase: p.Phase, Visit: p.Visit, Branches: p.Branches[:len(p.Branches)-1]}
+			of = above.Key()
 		}
 		if d.Winner > 0 {
 			s.choose(of, s.at[place.Numbered(echo.StepSounding, d.Winner)])

@@ -85,7 +85,9 @@ func TestAnswersByKind(t *testing.T) {
 	l := NewLedger(cascade.Budget{}, nil)
 	add := func(phase, validator, model string, out int64) {
 		req := &effect.ModelRequest{Model: model, Site: effect.Site{Phase: phase, Validator: validator}}
-		l.Hold(req).Settle(&effect.ModelResponse{Usage: echo.Usage{In: 10, Out: out}}, nil)
+		held, err := l.Hold(req)
+		require.NoError(t, err)
+		held.Settle(&effect.ModelResponse{Usage: echo.Usage{In: 10, Out: out}}, nil)
 	}
 	add("p", "", "m", 100)
 	add("p", "", "m", 201)

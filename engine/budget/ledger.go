@@ -17,6 +17,9 @@ type Ledger struct {
 	parent *Ledger
 	tree   *tree
 
+	detached bool   // nobody waits for the run: a limit above that stops it stops none of those above
+	stopped  *Error // why no call begins any more, here and below; nil: calls may begin
+
 	used       effect.Totals
 	background effect.Totals // calls in the background of the run
 	reserved   amounts
@@ -29,7 +32,7 @@ type Ledger struct {
 // changes.
 type tree struct {
 	mu      sync.Mutex
-	settled chan struct{} // closed when a call has ended, and then made anew
+	settled chan struct{} // closed when a call has ended or a ledger is closed, and then made anew
 }
 
 // amounts is what calls in flight are expected to take.
@@ -50,6 +53,9 @@ func NewLedger(limits cascade.Budget, parent *Ledger) *Ledger {
 	l.tree = &tree{settled: make(chan struct{})}
 	return l
 }
+
+// Detach says of the ledger of a run that begins that no run above waits for it.
+func (l *Ledger) Detach() { l.detached = true }
 
 // Limits returns the limits of the run itself.
 func (l *Ledger) Limits() cascade.Budget { return l.limits }
@@ -149,8 +155,10 @@ type Reservation struct {
 }
 
 // Reserve returns an [*Error] when the next call would exceed a limit of the run or of one above it.
-// A call that would fit once others have settled that are in flight waits for them, until ctx ends.
-// elapsed are the active seconds of the run, nil when they are not known.
+// That closes the ledger of whose limit it is: every call that would begin there or below gets the same
+// error from then on, and what is reserved already goes on. A call that would fit once others have
+// settled that are in flight waits for them, until ctx ends. elapsed are the active seconds of the run,
+// nil when they are not known.
 func (l *Ledger) Reserve(ctx context.Context, req *effect.ModelRequest, sent Size, f effect.ModelFacts, elapsed *float64) (*Reservation, error) {
 	for {
 		r, settled, err := l.try(req, sent, f, elapsed)
@@ -165,20 +173,81 @@ func (l *Ledger) Reserve(ctx context.Context, req *effect.ModelRequest, sent Siz
 	}
 }
 
-// Hold is [Ledger.Reserve] for a call that was decided already: it is not held against the limits.
-func (l *Ledger) Hold(req *effect.ModelRequest) *Reservation {
+// Hold is [Ledger.Reserve] for a call that was decided already: it is not held against the limits. The
+// error is that of a ledger that is closed.
+func (l *Ledger) Hold(req *effect.ModelRequest) (*Reservation, error) {
 	l.tree.mu.Lock()
 	defer l.tree.mu.Unlock()
-	return l.hold(kindOf(req), amounts{calls: 1})
+	if err := l.closed(); err != nil {
+		return nil, err
+	}
+	return l.hold(kindOf(req), amounts{calls: 1}), nil
+}
+
+// Stop closes the ledger of a run that cannot go on, as a limit has stopped what it waits for. It
+// returns the error that ends the run, which says whether the limit is one above it.
+func (l *Ledger) Stop(why *Error) error {
+	l.tree.mu.Lock()
+	defer l.tree.mu.Unlock()
+	if err := l.closed(); err != nil {
+		return err
+	}
+	l.close(why)
+	return why
+}
+
+// close has no call begin any more in this ledger and those below, and wakes those that wait.
+func (l *Ledger) close(why *Error) {
+	if l.stopped == nil {
+		l.stopped = why
+		l.tree.wake()
+	}
+}
+
+// closed returns the error of a ledger that is closed, itself or with one above it; nil when it is not.
+func (l *Ledger) closed() error {
+	for at := l; at != nil; at = at.parent {
+		if at.stopped != nil {
+			err := *at.stopped
+			err.Above = err.Above || at != l
+			return &err
+		}
+	}
+	return nil
+}
+
+// stops returns the ledger that is closed when a limit of one above, or its own, does not allow a call:
+// that one, but no run is stopped by one that has begun beside it and that it does not wait for.
+func (l *Ledger) stops(limited *Ledger) *Ledger {
+	stop := limited
+	for at := l; at != limited; at = at.parent {
+		if at.detached {
+			stop = at
+		}
+	}
+	return stop
+}
+
+// wake has calls that wait look again.
+func (t *tree) wake() {
+	close(t.settled)
+	t.settled = make(chan struct{})
 }
 
 // try makes a reservation, or returns what to wait for.
 func (l *Ledger) try(req *effect.ModelRequest, sent Size, f effect.ModelFacts, elapsed *float64) (*Reservation, <-chan struct{}, error) {
 	l.tree.mu.Lock()
 	defer l.tree.mu.Unlock()
+	if err := l.closed(); err != nil {
+		return nil, nil, err
+	}
 	next := l.estimate(req, sent, f)
 	for at := l; at != nil; at = at.parent {
 		if err := overLimit(at.limits, at.used, at.background, elapsed, &next); err != nil {
+			stop := l.stops(at)
+			why := *err
+			why.Above = at != stop
+			stop.close(&why)
 			err.Above = at != l
 			return nil, nil, err
 		}
@@ -221,8 +290,7 @@ func (r *Reservation) Settle(resp *effect.ModelResponse, err error) {
 	if resp != nil && err == nil {
 		r.of.answered(r.kind, resp)
 	}
-	close(t.settled)
-	t.settled = make(chan struct{})
+	t.wake()
 }
 
 func (l *Ledger) answered(kind answerKind, resp *effect.ModelResponse) {

@@ -66,7 +66,10 @@ func (c *Calls) Ask(ctx context.Context, key echo.Key, req *effect.ModelRequest)
 	held := c.held
 	c.held = nil
 	if held == nil && c.Rec.Peek(echo.NodeModelCall, key) == nil {
-		held = c.Ledger.Hold(req) // its selection is recorded: it was decided before the run stopped
+		var err error
+		if held, err = c.Ledger.Hold(req); err != nil { // its selection is recorded: it was decided before the run stopped
+			return nil, err
+		}
 	}
 	resp, err := c.Rec.Model(ctx, key, req)
 	if err != nil && notAsked(err) {

@@ -27,7 +27,7 @@ func (e *HeldError) Unwrap() error { return e.Err }
 // Fork runs branches, at most limit at a time, and returns when all have ended; the first error
 // stops the others. All starts are recorded in the parent branch before the first runs, all ends
 // after the last, in the same order; of tools, requests and results say that. A resumed run
-// continues in each. After a [HeldError], [Recorder.Join] may record the ends.
+// continues in each. After a [HeldError], [Join] may record the ends.
 func (r *Recorder) Fork(ctx context.Context, cascade string, limit int, branches []Branch) error {
 	if err := r.mark(echo.NodeBranchStart, echo.StepStart, cascade, branches); err != nil {
 		return err
@@ -53,11 +53,11 @@ func (r *Recorder) Fork(ctx context.Context, cascade string, limit int, branches
 	if err := cmp.Or(ends...); err != nil {
 		return err
 	}
-	return r.Join(cascade, branches)
+	return Join(r, cascade, branches)
 }
 
 // Join records the ends of branches that have all ended.
-func (r *Recorder) Join(cascade string, branches []Branch) error {
+func Join(r *Recorder, cascade string, branches []Branch) error {
 	return r.mark(echo.NodeBranchEnd, echo.StepEnd, cascade, branches)
 }
 

@@ -97,7 +97,7 @@ func (c *Course) first(ctx context.Context, on Stage) (*Best, error) {
 	for n := least; ; n++ {
 		before := on.Taken()
 		c.enter(on, &q, list[:n])
-		q.Open = n < most
+		q.Open = n < most && c.Settings.Pareto == nil // the frontier always has one
 		choice, best, err := c.choose(ctx, on, q, list[:n])
 		if err != nil || !q.Open || !choice.Tie {
 			return best, err

@@ -115,7 +115,7 @@ func TestRunWithExtensions(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "It says: restarted by restart", res.Output)
 	require.Equal(t, 4, r.Sums().Totals.Calls)
-	require.Equal(t, 4, r.VisitTotals("one", 1).Calls+r.VisitTotals("two", 1).Calls)
+	require.Equal(t, 4, r.VisitTotals(res.Phases[0].Key).Calls+r.VisitTotals(res.Phases[1].Key).Calls)
 	require.Zero(t, r.Sums().Background)
 	require.Equal(t, Closing{}, r.Close())
 	rec := a.recording(t, "s1")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/cascade/library"
+	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
@@ -20,11 +21,28 @@ type RightsError struct {
 
 func (e *RightsError) Error() string { return strings.Join(e.Problems, "; ") }
 
+// ListsError says that the input has something else where phases need lists.
+type ListsError struct{ Errs []error }
+
+func (e *ListsError) Error() string {
+	texts := make([]string, len(e.Errs))
+	for i, err := range e.Errs {
+		texts[i] = err.Error()
+	}
+	return "the input does not fit the cascade: " + strings.Join(texts, "; ")
+}
+
+// Unwrap returns what a run would say of each list.
+func (e *ListsError) Unwrap() []error { return e.Errs }
+
 // check finds what the run would fail of when it has been paid for, in all cascades that it can come
 // to, and says what is probably a mistake.
 func (o *opening) check() error {
 	for _, text := range o.run.cascade.InputWarnings(o.run.input) {
 		o.watch.Notice(text)
+	}
+	if wrong := engine.CheckLists(o.run.cascade, o.run.input); len(wrong) > 0 {
+		return failure.New(failure.InvalidInput, &ListsError{wrong}, "")
 	}
 	missing := &RightsError{}
 	for file, c := range library.All(o.run.cascade) {

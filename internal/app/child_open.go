@@ -174,6 +174,8 @@ func (c *children) refused(ctx context.Context, id string, err error) (*Run, *ef
 		return nil, nil, interrupted(ctx, err)
 	case failure.StorageFailed, failure.SessionExists, failure.Damaged, failure.OtherVersion:
 		return nil, nil, &effect.RecordError{Err: fmt.Errorf("session %s: %w", id, err)}
+	case failure.InvalidInput:
+		return nil, failedChild(id, echo.StopInput, c.op.run.secrets.Text(err.Error())), nil
 	case failure.SessionBusy:
 		return nil, failedChild(id, echo.StopError, "another process runs the session: resume when it has ended"), nil
 	}

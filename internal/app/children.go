@@ -40,9 +40,10 @@ func newChildren(op *opening) *children {
 
 // childRun is one of them that was begun by this process.
 type childRun struct {
-	done chan struct{} // closed when it has ended; what is below is final then
-	out  *effect.ChildOutcome
-	err  error
+	detached bool
+	done     chan struct{} // closed when it has ended; what is below is final then
+	out      *effect.ChildOutcome
+	err      error
 
 	failed error // why it did not complete, as who runs it alone is told; nil: it did, or did not run
 }
@@ -89,6 +90,37 @@ func (c *children) Wait(ctx context.Context, x *engine.Child) (*effect.ChildOutc
 	return r.out, r.err
 }
 
+// Settle implements [engine.Children].
+func (c *children) Settle(ctx context.Context) {
+	for {
+		r := c.attached()
+		if r == nil {
+			return
+		}
+		select {
+		case <-r.done:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// attached returns a child that runs and is not detached; nil when there is none.
+func (c *children) attached() *childRun {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.begun {
+		select {
+		case <-r.done:
+		default:
+			if !r.detached {
+				return r
+			}
+		}
+	}
+	return nil
+}
+
 // Find implements [engine.Children]. It takes moments, and its end is not that of the run: what is
 // recorded of it says what was there.
 func (c *children) Find(ctx context.Context, name string) echo.FoundCascade {
@@ -98,6 +130,11 @@ func (c *children) Find(ctx context.Context, name string) echo.FoundCascade {
 		lib, err = library.Encode(found.Cascade)
 	}
 	secrets := c.op.run.secrets
+	if err == nil {
+		if problem := circle(c.op, found); problem != "" {
+			return echo.FoundCascade{Name: name, Problem: secrets.Text(problem)}
+		}
+	}
 	if err != nil {
 		return echo.FoundCascade{Name: name, Problem: secrets.Text(problemOf(err))}
 	}
@@ -132,7 +169,7 @@ func (c *children) begin(ctx context.Context, x *engine.Child) (r *childRun, min
 	if r := c.begun[x.Session]; r != nil {
 		return r, false
 	}
-	r = &childRun{done: make(chan struct{})}
+	r = &childRun{detached: x.Detach, done: make(chan struct{})}
 	c.begun[x.Session] = r
 	c.live++
 	ctx, cancel := c.bound(ctx, x.Detach)

@@ -590,3 +590,29 @@ func TestImagesOfAChild(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, v.Holds, v.Difference)
 }
+
+// A list of the input that is none, or is too long, is refused before anything is paid, also in a child.
+func TestListsOfTheInput(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"list.json": `{"cascade_id": "list", "inputs_schema": {"files": "what to read"}, "phases": [{"name": "p", "instructions": "plan"}, {"name": "each", "instructions": "{{ item }}", "for_each": {"items": "input.files"}}]}`,
+		"top.json":  `{"cascade_id": "top", "phases": [{"name": "p", "instructions": "x", "sub_cascades": [{"ref": "list.json", "input_map": {"files": "{{ input.topic }}"}}]}]}`,
+	}
+	a, m := newApp(t), &speaker{}
+	job := treeJob(t, files, "list.json")
+	for text, value := range map[string]any{
+		"it is a text, and no list": "a, b",
+		"the list has 10001 elements, at most 10000 are run in one session: run the cascade once for each (windlass batch is not there yet), or make the list shorter": make([]any, cascade.MaxItems+1),
+	} {
+		job.Input = map[string]any{"files": value}
+		_, err := a.Start(t.Context(), job, RunOptions{SessionID: "s", NoClickHouse: true, Models: Models{Default: "m1"}, Extensions: Extensions{Model: m}}, Watch{})
+		require.True(t, failure.Is(err, failure.InvalidInput))
+		require.EqualError(t, err, "the input does not fit the cascade: list/each: for_each.items: "+text)
+		require.NoDirExists(t, a.SessionDir("s"))
+	}
+	r := startTree(t, a, m, treeJob(t, files, "top.json"))
+	_, err := r.Do(t.Context())
+	require.ErrorContains(t, err, "the input does not fit the cascade: list/each: for_each.items: it is a text, and no list")
+	require.NoError(t, r.Close().Err)
+	require.Empty(t, m.asked)
+}

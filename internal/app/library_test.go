@@ -96,6 +96,7 @@ func TestFindCascade(t *testing.T) {
 	require.NoError(t, err)
 	op := a.opening(cfg, options("s1"), Watch{})
 	op.run.header = journal.Header{File: "flows/main.json"}
+	op.run.cascade = cascadeOf(t, parentCascade)
 	op.run.started.Dir = dir
 	_, err = op.findCascade(t.Context(), "child")
 	require.ErrorContains(t, err, "needs the environment variable LIBRARY_TEST")

@@ -107,25 +107,90 @@ func (a *App) Fork(ctx context.Context, parent string, seq uint64, o ForkOptions
 	if seq == 0 || seq > uint64(len(rec.Entries)) {
 		return nil, failure.New(failure.InvalidRequest, &ForkPointError{Parent: parent, Seq: seq, Entries: len(rec.Entries)}, "")
 	}
+	return a.fork(ctx, rec, rec.Entries[:seq], o, w)
+}
+
+// ForkPhase makes a new session of another one, of which a phase and what is after it begin again, and
+// resumes it: for sessions of graphs, of which no beginning has just what is before a phase, see
+// [engine.ForkGraph]. ok is false, and nothing is done, when the session has no such phase, or is none
+// of a graph.
+func ForkPhase(ctx context.Context, a *App, parent, phase string, o ForkOptions, w Watch) (r *Run, ok bool, err error) {
+	rec, err := a.ReadJournal(parent)
+	if err != nil {
+		return nil, false, err
+	}
+	c := o.Cascade
+	if c == nil {
+		origin, err := ReadHeader(rec.Header, o.Extensions.ToolNames()...)
+		if err != nil {
+			return nil, false, err
+		}
+		c = origin.Cascade
+	}
+	kept := engine.ForkGraph(c, rec.Entries, phase)
+	if kept == nil {
+		return nil, false, nil
+	}
+	if kept, err = renumber(rec, kept); err != nil {
+		return nil, true, err
+	}
+	r, err = a.fork(ctx, rec, kept, o, w)
+	return r, true, err
+}
+
+// renumber gives entries of a session the numbers that they have without the others, also where the
+// session refers to them. What resumptions have set aside is not among them.
+func renumber(rec *journal.Recording, entries []*echo.Entry) ([]*echo.Entry, error) {
+	number, out := map[uint64]uint64{}, make([]*echo.Entry, len(entries))
+	for i, e := range entries {
+		mine := *e
+		mine.Seq = uint64(i + 1)
+		number[e.Seq] = mine.Seq
+		if e.NodeType == echo.NodeResume {
+			d, err := echo.Read[echo.Resume](e)
+			if err != nil {
+				return nil, failure.New(failure.Damaged, fmt.Errorf("read entry %d of session %s: %w", e.Seq, rec.Header.SessionID, err), "")
+			}
+			d.SetAside = []uint64{}
+			mine.Set(d)
+		}
+		out[i] = &mine
+	}
+	rec.Header.Redactions = slices.Clone(rec.Header.Redactions)
+	for i := range rec.Header.Redactions {
+		of := &rec.Header.Redactions[i]
+		var moved []uint64
+		for _, n := range of.Entries {
+			if number[n] > 0 {
+				moved = append(moved, number[n])
+			}
+		}
+		of.Entries = moved
+	}
+	return out, nil
+}
+
+// fork makes a session of entries of another one.
+func (a *App) fork(ctx context.Context, rec *journal.Recording, entries []*echo.Entry, o ForkOptions, w Watch) (*Run, error) {
 	id, err := sessionID(o.SessionID)
 	if err != nil {
 		return nil, err
 	}
-	h, err := forkHeader(rec.Header, id, seq, o)
+	h, err := forkHeader(rec.Header, id, uint64(len(entries)), o)
 	if err != nil {
 		return nil, err
 	}
 	if err := maskFork(a, &h, o); err != nil {
 		return nil, err
 	}
-	if err := a.checkFork(ctx, h, rec.Entries[:seq], o); err != nil {
+	if err := a.checkFork(ctx, h, entries, o); err != nil {
 		return nil, err
 	}
 	j, err := a.createJournal(ctx, h)
 	if err != nil {
 		return nil, err
 	}
-	r, err := a.copyAndResume(ctx, j, h, rec.Entries[:seq], o, w)
+	r, err := a.copyAndResume(ctx, j, h, entries, o, w)
 	if r != nil {
 		r.started.Files = engine.FilesRecorded(r.started.Files, rec.Entries) // also those behind the fork
 	}

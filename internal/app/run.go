@@ -84,10 +84,8 @@ func (r *Run) WithoutSecrets(text string) string { return r.secrets.Text(text) }
 // Sums returns what the session came to so far. It may be called while the run goes on.
 func (r *Run) Sums() record.Sums { return r.figures.sums() }
 
-// VisitTotals returns what a visit to a phase took so far.
-func (r *Run) VisitTotals(phase string, visit int) record.Totals {
-	return r.figures.visit(echo.PhaseKey(phase, visit))
-}
+// VisitTotals returns what a visit to a phase took so far, see [engine.PhaseResult].
+func (r *Run) VisitTotals(visit echo.Key) record.Totals { return r.figures.visit(visit) }
 
 // Do runs the cascade to its end. The result says what it came to, also with an error, which is a
 // [*failure.Error].
@@ -106,7 +104,7 @@ func (r *Run) spec() engine.Spec {
 	}
 	spec.Budget = r.limits.Apply(spec.BudgetInForce())
 	if of := r.children.of; of != nil {
-		spec.Parent = of.Ledger
+		spec.Parent, spec.Detached = of.Ledger, of.Detach
 		spec.Budget = cmp.Or(r.limitsOfChild(spec.BudgetInForce()), spec.Budget)
 	}
 	return spec

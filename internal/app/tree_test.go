@@ -9,10 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
@@ -264,4 +266,66 @@ func TestTextInPlaceOfAPath(t *testing.T) {
 	_, err := r.Do(t.Context())
 	require.EqualError(t, err, `top/q: sub_cascades.leaf.input_map.topic is "German", which is no template: there is no "German" in state or input, and no variable of that name; for a text write {{ "German" }}`)
 	require.NoError(t, r.Close().Err)
+}
+
+// A model cannot begin a cascade below itself, however far above it runs; it is told so.
+func TestSpawnsNoAncestor(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"top.json":   `{"cascade_id": "top", "phases": [{"name": "p", "instructions": "x", "sub_cascades": ["mid.json"]}]}`,
+		"mid.json":   `{"cascade_id": "mid", "phases": [{"name": "q", "tool": "spawn_cascade", "inputs": {"cascade": "low"}}]}`,
+		"low.json":   `{"cascade_id": "low", "phases": [{"name": "r", "instructions": "low", "tackle": ["spawn_cascade"]}]}`,
+		"again.json": `{"cascade_id": "again", "phases": [{"name": "s", "instructions": "x", "sub_cascades": ["low.json"]}]}`,
+		"fine.json":  `{"cascade_id": "fine", "phases": [{"name": "s", "instructions": "fine"}]}`,
+	}
+	for name, want := range map[string]string{
+		"top":       `the cascade "top" would run below itself: top -> mid -> low -> top; do the work here, or name another cascade`,
+		"mid.json":  `the cascade "mid" would run below itself: mid -> low -> mid; do the work here, or name another cascade`,
+		"low":       `the cascade "low" would run below itself: low -> low; do the work here, or name another cascade`,
+		"again":     `the cascade "low" would run below itself: low -> again -> low; do the work here, or name another cascade`,
+		"fine":      "",
+		"fine.json": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newApp(t)
+			job := treeJob(t, files, "top.json")
+			c, found, err := LoadFile(t.Context(), job.File, Known())
+			require.NoError(t, err, found)
+			op := a.opening(&config.Config{}, RunOptions{NoClickHouse: true}, Watch{})
+			op.run.cascade, op.run.header.File = c, job.File
+			mid := a.opening(&config.Config{}, RunOptions{NoClickHouse: true}, Watch{})
+			of := c.Reaches["mid.json"]
+			mid.parent, mid.run.cascade, mid.run.header.File = op, of.Cascade, of.File
+			low := a.opening(&config.Config{}, RunOptions{NoClickHouse: true}, Watch{})
+			of, err = mid.findCascade(t.Context(), "low")
+			require.NoError(t, err)
+			low.parent, low.run.cascade, low.run.header.File = mid, of.Cascade, of.File
+			got := low.run.children.Find(t.Context(), name)
+			require.Equal(t, want, got.Problem)
+			require.Equal(t, want == "", got.Cascade != nil)
+		})
+	}
+}
+
+// Who resumes a child alone has its ancestors from their journals.
+func TestAncestorsOfAChildAlone(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	job := treeJob(t, treeFiles, "top.json")
+	r := startTree(t, a, &speaker{}, job)
+	_, err := r.Do(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, r.Close().Err)
+	for _, b := range begunBy(a.recording(t, "top").Entries) {
+		h := a.recording(t, b.start.Session).Header
+		o, err := ReadHeader(h)
+		require.NoError(t, err)
+		op := a.opening(&config.Config{}, RunOptions{}, Watch{})
+		op.run.header, op.run.cascade, op.run.started = h, o.Cascade, o.Started
+		list := ancestors(op)
+		require.Len(t, list, 2)
+		require.Equal(t, ancestorOf(job.Cascade, job.File, ""), list[1])
+		require.Contains(t, circle(op, &cascade.Reached{File: job.File, Cascade: job.Cascade}), `the cascade "top" would run below itself: top -> `+o.Cascade.CascadeID+" -> top")
+	}
 }

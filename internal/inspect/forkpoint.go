@@ -21,7 +21,7 @@ func ForkPoint(id string, entries []*echo.Entry, place string) (uint64, error) {
 		return n, nil
 	}
 	counted := record.Counted(entries)
-	if seq := phaseStart(counted, place); seq > 0 {
+	if seq := phaseStart(withoutMarks(counted), place); seq > 0 {
 		return seq - 1, nil
 	}
 	key, err := echo.ParseKey(place)
@@ -32,12 +32,20 @@ func ForkPoint(id string, entries []*echo.Entry, place string) (uint64, error) {
 			}
 		}
 		if p := key.Path(); p.Scope == "" {
-			if seq := firstUnder(counted, key); seq > 0 {
+			if seq := firstUnder(withoutMarks(counted), key); seq > 0 {
 				return seq - 1, nil
 			}
 		}
 	}
 	return 0, noForkPoint(id, counted, place)
+}
+
+// withoutMarks returns entries without those that mark the branches of a graph: some of its phases never begin.
+func withoutMarks(entries []*echo.Entry) []*echo.Entry {
+	return slices.DeleteFunc(slices.Clone(entries), func(e *echo.Entry) bool {
+		visit := e.Key.VisitKey()
+		return visit.HasBranches() && (e.NodeType == echo.NodeBranchStart && e.Key == visit.Step(echo.StepStart) || e.NodeType == echo.NodeBranchEnd && e.Key == visit.Step(echo.StepEnd))
+	})
 }
 
 // phaseStart returns the number of the first entry of the newest visit to a phase; 0 for none.

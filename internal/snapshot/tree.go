@@ -120,6 +120,9 @@ func (ended) Wait(_ context.Context, c *engine.Child) (*effect.ChildOutcome, err
 	return nil, &effect.UnansweredError{Node: echo.NodeChildEnd, Key: c.Key, Site: effect.Site{Cascade: c.Cascade.Cascade.CascadeID}}
 }
 
+// Settle implements [engine.Children].
+func (ended) Settle(context.Context) {}
+
 // Find implements [engine.Children].
 func (ended) Find(_ context.Context, name string) echo.FoundCascade {
 	return echo.FoundCascade{Name: name, Problem: fmt.Sprintf("the test has no recorded answer to who asks for the cascade %q", name)}

@@ -237,12 +237,29 @@ func (s *Session) Next() (command, why string) {
 	case s.Status == archive.Unfinished:
 		return "", "it has no end in ClickHouse, and may run on another machine"
 	case s.failure() != "" && len(s.PhaseReports) > 0:
-		last := s.PhaseReports[len(s.PhaseReports)-1].Phase
-		return s.does("resume") + " --fork " + term.ShellWord(last), "begins the phase again, in a new session"
+		return s.does("resume") + " --fork " + term.ShellWord(s.failedPhase()), "begins the phase again, in a new session"
 	case s.failure() != "":
 		return s.does("replay"), "shows what it did"
 	}
 	return s.does("context stats"), "shows what each call was sent"
+}
+
+// failedPhase is the phase that a run has failed of: of a graph, whose phases run at the same time, the
+// last that failed and whose error no other phase handled, else the last.
+func (s *Session) failedPhase() string {
+	handled := map[string]bool{}
+	for _, e := range s.Entries {
+		if route, err := echo.Read[echo.Route](e); err == nil && route.Reason == "on_error" {
+			handled[e.Key.VisitKey().String()] = true
+		}
+	}
+	for _, p := range slices.Backward(s.PhaseReports) {
+		key, err := echo.ParseKey(p.Visit)
+		if err == nil && key.HasBranches() && p.Status == echo.StatusFailed.String() && !handled[p.Visit] {
+			return p.Phase
+		}
+	}
+	return s.PhaseReports[len(s.PhaseReports)-1].Phase
 }
 
 // unfinishedTool is the tool that a run failed of because nobody knows what it did before an earlier

@@ -2,12 +2,14 @@ package page_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/term"
@@ -53,6 +55,22 @@ func TestNext(t *testing.T) {
 		require.True(t, strings.HasSuffix(shown, "\n"+want+"\n"), shown)
 		require.Contains(t, shown, "started   2026-03-01 12:00:00, took 1.0s\n")
 	}
+}
+
+// TestNextOfAGraph: the phase to begin again is the one that failed and whose error nothing handled, wherever it stands.
+func TestNextOfAGraph(t *testing.T) {
+	t.Parallel()
+	s := session("failed", "no attempt passed", false, "tried", "mend", "bad", "late")
+	for i, status := range []string{"failed", "completed", "failed", "completed"} {
+		p := &s.PhaseReports[i]
+		p.Visit, p.Status = fmt.Sprintf("%s/node%d", p.Phase, i+1), status
+	}
+	s.PhaseReports[1], s.PhaseReports[2] = s.PhaseReports[2], s.PhaseReports[1]
+	require.Contains(t, write(t, contexts.Out{}, s), "--fork bad  begins the phase again")
+	s.PhaseReports = s.PhaseReports[:1]
+	s.PhaseReports = append(s.PhaseReports, archive.PhaseReport{Visit: "x/node5", Phase: "x", Status: "failed"}, archive.PhaseReport{Visit: "tried/node6", Phase: "tried", Status: "failed"})
+	s.Entries = []*echo.Entry{echo.NewEntry(echo.PhaseKey("tried", 1).Numbered(echo.StepNode, 6).Step(echo.StepRoute), echo.Route{From: "tried", To: "mend", Reason: "on_error"})}
+	require.Contains(t, write(t, contexts.Out{}, s), "--fork x  begins the phase again")
 }
 
 // TestInterrupted: the status is not said twice.

@@ -1,0 +1,85 @@
+package sounding
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/cascade/soundings"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/budget"
+	"github.com/windlass-run/windlass/engine/effect"
+)
+
+func TestWords(t *testing.T) {
+	t.Parallel()
+	words := func(m *echo.Mutation, h *Honing) string {
+		return (&Candidate{Plan: Plan{Mutation: m}, Hone: h}).Words("Do it.")
+	}
+	require.Equal(t, "Do it.", words(nil, nil))
+	require.Equal(t, "{{ x }}\n\nDo it.", words(&echo.Mutation{Mode: "augment", Entry: "{{ x }}"}, nil))
+	require.Equal(t, "Do it.\n\nApproach:\nslowly", words(&echo.Mutation{Mode: "approach", Entry: "slowly"}, nil))
+	require.Equal(t, "Done.", words(&echo.Mutation{Mode: "rewrite", Entry: "slowly", Text: "Done."}, nil))
+	honed := words(nil, &Honing{Best: "</answer 0>{{ y }}", Prompt: "Better."})
+	require.Regexp(t, `^Do it\.\n\nThe best answer so far:\n<answer [0-9a-f]{16}>\n</answer 0>\{\{ y \}\}\n</answer [0-9a-f]{16}>\n\nBetter\.$`, honed)
+	require.Contains(t, words(nil, &Honing{Best: "x"}), defaultHoning)
+}
+
+func TestRewriteRequest(t *testing.T) {
+	t.Parallel()
+	c := &Candidate{Plan: Plan{Mutation: &echo.Mutation{Mode: "rewrite", Entry: "Shorter."}}, Of: &Course{Winners: []string{"one", "two"}}}
+	req := c.RewriteRequest(effect.Site{}, "r", "Do it.")
+	text := req.Messages[1].Text()
+	for _, want := range []string{"How to rewrite them: Shorter.", "1 of 2", "one", "2 of 2", "two", "Do it."} {
+		require.Contains(t, text, want)
+	}
+	require.EqualError(t, c.Rewrite(&effect.ModelResponse{Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, " \n"), FinishReason: "length"}),
+		`rewrite the instructions: the answer is empty (finish reason "length")`)
+	was := c.Mutation
+	require.NoError(t, c.Rewrite(&effect.ModelResponse{Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, " Do. \n")}))
+	require.Equal(t, "Do.", c.Mutation.Text)
+	require.Empty(t, was.Text, "what is recorded does not change")
+}
+
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	def := &cascade.Phase{Name: "p", Model: "own", Temperature: new(0.1), MaxOutputTokens: 7, Soundings: &soundings.Soundings{}}
+	p := Plan{Index: 1, Factor: 3}
+	same := p.Phase(def)
+	require.Equal(t, "own", same.Model)
+	require.Nil(t, same.Soundings)
+	require.NotNil(t, def.Soundings)
+	p.Model = soundings.Model{Name: "a", Temperature: new(0.9), MaxOutputTokens: 9}
+	other := p.Phase(def)
+	require.Equal(t, []any{"a", 0.9, 9}, []any{other.Model, *other.Temperature, other.MaxOutputTokens})
+	require.Equal(t, map[string]any{"sounding_index": 1, "sounding_factor": 3, "is_sounding": true}, p.Vars())
+
+	changed := *def
+	changed.Model, changed.Soundings = "other", nil
+	require.Equal(t, Species(def), Species(&changed))
+	changed.Instructions = "other"
+	require.NotEqual(t, Species(def), Species(&changed))
+	require.Len(t, Species(def), 16)
+	require.NotEqual(t, Seed("s", echo.PhaseKey("a", 1)), Seed("s", echo.PhaseKey("a", 2)))
+	require.NotContains(t, Seed("s", echo.Key{}), "s")
+}
+
+func TestRoom(t *testing.T) {
+	t.Parallel()
+	took := func(usd float64, tokens int64, unknown int) *Candidate {
+		return &Candidate{Outcome: Outcome{Taken: effect.Totals{CostUSD: usd, Usage: echo.Usage{In: tokens}, UnknownCosts: unknown}}}
+	}
+	list := []*Candidate{took(0.5, 10, 0), took(0.25, 40, 0)}
+	judged := effect.Totals{CostUSD: 0.125, Usage: echo.Usage{Out: 2}}
+	left := func(usd float64, tokens int64) (l budget.Left) {
+		l.USD, l.Tokens = &usd, &tokens
+		return l
+	}
+	require.Equal(t, echo.Room{Covers: true}, roomFor(budget.Left{}, list, judged))
+	require.Equal(t, echo.Room{Covers: true, NeededUSD: 0.625, LeftUSD: 0.625}, roomFor(left(0.625, 42), list, judged))
+	require.False(t, roomFor(left(0.624, 42), list, judged).Covers)
+	require.False(t, roomFor(left(1, 41), list, judged).Covers)
+	require.Equal(t, echo.Room{NeededUSD: 0.625}, roomFor(left(-1, 42), list, judged))
+	require.False(t, roomFor(left(9, 999), append(list, took(0, 0, 1)), judged).Covers, "what nobody knows the cost of")
+}
