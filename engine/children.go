@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/modeltext"
+	"github.com/windlass-run/windlass/engine/texts"
 	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/internal/excerpt"
 )
@@ -216,7 +217,7 @@ func (r *run) join(ctx context.Context) error {
 
 // runSubs runs the sub cascades of the phase, one after the other.
 func (v *visit) runSubs(ctx context.Context) error {
-	v.templates.subs = map[string]any{}
+	v.templates.Subs = map[string]any{}
 	for _, sub := range v.Def.SubCascades {
 		of := v.run.spec.Cascade.Reaches[sub.Ref]
 		name := nameOf(sub.Name, sub.Ref, of)
@@ -232,7 +233,7 @@ func (v *visit) runSubs(ctx context.Context) error {
 		if err := failure(name, out); err != nil {
 			return err
 		}
-		v.templates.subs[name] = out.Output
+		v.templates.Subs[name] = out.Output
 		if sub.ContextOut {
 			if err := v.takeState(out.State); err != nil {
 				return err
@@ -303,10 +304,10 @@ func (v *visit) give(w *wanted, field string, inputMap map[string]string, contex
 
 // given returns the value of an input: of a template, or of a name of the state or the input.
 func (v *visit) given(field, source string) (any, error) {
-	if isTemplate(source) {
-		return v.templates.text(field, source)
+	if texts.IsTemplate(source) {
+		return v.templates.Text(field, source)
 	}
-	value, err := v.templates.lookUp(source)
+	value, err := v.templates.LookUp(source)
 	if err != nil {
 		return nil, fmt.Errorf("%s is %q, which is no template: %w; for a text write {{ %q }}", field, source, err, source)
 	}

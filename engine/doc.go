@@ -27,7 +27,7 @@
 //   - opening.go: system message, context of earlier phases, task.
 //   - toolcall.go, owntools.go: the calls of tools.
 //   - validators.go, verdicts.go: output_schema, and who is asked by loop_until.
-//   - templates.go: the templates of a phase. handoff.go: the report at its end.
+//   - handoff.go: the report at its end.
 //
 // resume.go says what a resumed run sets aside, forkgraph.go what a fork of a graph keeps; public.go has the names of the parts that callers know.
 //

@@ -111,7 +111,7 @@ func (o *opening) checkText() (string, error) {
 		return "", nil
 	}
 	if rules.LoopUntilPrompt != "" {
-		return o.v.templates.text("loop_until_prompt", rules.LoopUntilPrompt)
+		return o.v.templates.Text("loop_until_prompt", rules.LoopUntilPrompt)
 	}
 	what, err := o.v.checks.describe(rules.LoopUntil)
 	return "Your work will be checked: " + what + ".", err
@@ -134,7 +134,7 @@ func (o *opening) instructions() (string, error) {
 	if o.varied != nil {
 		return *o.varied, nil
 	}
-	return o.v.templates.text("instructions", o.v.Def.Instructions)
+	return o.v.templates.Text("instructions", o.v.Def.Instructions)
 }
 
 func (o *opening) withInput(text string) (string, error) {
@@ -159,7 +159,7 @@ func (o *opening) includesInput() bool {
 	if o.inter.Enabled && !slices.Contains(o.inter.Anchors.Include, cascade.AnchorInput) {
 		return false
 	}
-	return !o.v.templates.uses(o.v.Def.Instructions, "input")
+	return !o.v.templates.Uses(o.v.Def.Instructions, "input")
 }
 
 // bringContext adds what the phase's context names, in that order, and returns the phases whose
@@ -196,7 +196,7 @@ func (o *opening) sourceApplies(src cascade.Source) (bool, error) {
 	if src.Condition == "" {
 		return true, nil
 	}
-	text, err := o.v.templates.text("context.from.condition", src.Condition)
+	text, err := o.v.templates.Text("context.from.condition", src.Condition)
 	if err != nil {
 		return false, err
 	}

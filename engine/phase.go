@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/phasecontext"
 	"github.com/windlass-run/windlass/engine/sounding"
+	"github.com/windlass-run/windlass/engine/texts"
 	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/engine/views"
 )
@@ -22,7 +23,7 @@ type visit struct {
 	run       *run
 	scope     scope
 	result    PhaseResult
-	templates *templates
+	templates *texts.Templates
 	calls     *core.Calls
 	checks    *checks
 	wards     *wards
@@ -82,7 +83,10 @@ func (r *run) newVisit(p *cascade.Phase, where visitAt) *visit {
 	v := &visit{Place: at, run: r, scope: where.scope, try: where.try, resumes: r.rec.Replaying()}
 	v.result = PhaseResult{Key: where.key, Phase: p.Name, Visit: record.Visit, Status: echo.StatusRunning}
 	v.calls = &core.Calls{Account: r.Account, Place: at, Visited: &v.result.Totals}
-	v.templates = &templates{textCache: r.texts, Place: at, session: r.session, spec: &r.spec, env: r.Env, branch: r.vars}
+	v.templates = &texts.Templates{
+		Cache: r.texts, Place: at, Session: r.session, Env: r.Env, Branch: r.vars,
+		Run: texts.Run{Input: r.spec.Input, WorkDir: r.spec.WorkDir, Name: r.spec.Name},
+	}
 	v.checks = &checks{schemas: r.schemas, validators: &validators{
 		Place: at, calls: v.calls, templates: v.templates, cascade: r.spec.Cascade, session: r.session.ID, tools: r.Tools, children: v.childrenHere(), model: model,
 	}}
@@ -153,7 +157,7 @@ func (v *visit) produce(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.templates.own = map[string]any{v.Def.Name: value}
+	v.templates.Own = map[string]any{v.Def.Name: value}
 	return value, v.beginAsync(cascade.TriggerOnEnd)
 }
 
@@ -243,7 +247,7 @@ func (v *visit) callouts() error {
 }
 
 func (v *visit) callout(what, nameTemplate string, m *echo.Message) error {
-	name, err := v.templates.text("callouts", nameTemplate)
+	name, err := v.templates.Text("callouts", nameTemplate)
 	if err != nil {
 		return err
 	}

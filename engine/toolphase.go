@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/modeltext"
+	"github.com/windlass-run/windlass/engine/texts"
 	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/internal/excerpt"
 )
@@ -162,7 +163,7 @@ func (v toolPhase) toolFailed(err error, inputs json.RawMessage) error {
 }
 
 // toolInputs renders a phase's inputs, read as JSON where the tool's schema wants no string.
-func toolInputs(phase *cascade.Phase, t *templates, spec effect.ToolSpec) (json.RawMessage, error) {
+func toolInputs(phase *cascade.Phase, t *texts.Templates, spec effect.ToolSpec) (json.RawMessage, error) {
 	var s struct {
 		Properties map[string]struct {
 			Type any `json:"type"`
@@ -177,7 +178,7 @@ func toolInputs(phase *cascade.Phase, t *templates, spec effect.ToolSpec) (json.
 		if err != nil {
 			return nil, fmt.Errorf("input %s: %w", name, err)
 		}
-		rendered, err := t.strings("inputs."+name, value)
+		rendered, err := t.Strings("inputs."+name, value)
 		if err != nil {
 			return nil, err
 		}

@@ -88,8 +88,7 @@ func (t *tries) rewriter(c *sounding.Candidate) string {
 func (t *tries) try(ctx context.Context, key echo.Key, c *sounding.Candidate) part {
 	b := t.v.run.branch(key)
 	withoutNewest(b)
-	b.vars = c.Vars()
-	maps.Copy(b.vars, t.v.run.vars)
+	b.vars = more(t.v.run.vars, c.Vars())
 	x := b.newVisit(c.Phase(t.v.Def), visitAt{scope: scopeTry, key: key, visit: t.v.Record.Visit, item: t.v.Item, try: c})
 	out, err := x.do(ctx)
 	p := part{run: b, out: out, err: err, visit: x.result, touched: x.tools.touched}
@@ -150,9 +149,9 @@ func (t *tries) Calls() *core.Calls { return t.v.calls }
 
 // Instructions implements [judging.Bench].
 func (t *tries) Instructions(field, source string, more map[string]any) (string, error) {
-	vars := t.v.templates.varsFor(source)
+	vars := t.v.templates.VarsFor(source)
 	maps.Copy(vars, more)
-	return t.v.templates.textWith(field, source, vars)
+	return t.v.templates.TextWith(field, source, vars)
 }
 
 // maxParallelBallots bounds how many judges look at the same time.
@@ -209,9 +208,9 @@ func recordTry(v *visit) error {
 func checksOfOutput(v *visit) *checks {
 	place := *v.Place
 	place.Attempt, place.Turn = 0, 0
-	texts, asked := *v.templates, *v.checks.validators
-	texts.Place = &place
-	asked.Place, asked.templates, asked.children, asked.subject = &place, &texts, &children{Place: &place, run: v.run}, "output"
+	words, asked := *v.templates, *v.checks.validators
+	words.Place = &place
+	asked.Place, asked.templates, asked.children, asked.subject = &place, &words, &children{Place: &place, run: v.run}, "output"
 	asked.calls = &core.Calls{Account: v.run.Account, Place: &place, Visited: &v.result.Totals}
 	return &checks{schemas: v.checks.schemas, validators: &asked}
 }
@@ -283,7 +282,7 @@ func (o *opening) vary(ctx context.Context) error {
 	if c == nil {
 		return nil
 	}
-	text, err := o.v.templates.text("instructions", o.v.Def.Instructions)
+	text, err := o.v.templates.Text("instructions", o.v.Def.Instructions)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/modeltext"
+	"github.com/windlass-run/windlass/engine/texts"
 	"github.com/windlass-run/windlass/engine/verdict"
 	"github.com/windlass-run/windlass/schema"
 )
@@ -28,7 +29,7 @@ type checks struct {
 type validators struct {
 	*core.Place
 	calls     *core.Calls
-	templates *templates
+	templates *texts.Templates
 	cascade   *cascade.Cascade
 	session   string // its id
 	tools     effect.Tools
@@ -50,14 +51,14 @@ func (c *checks) refusesEmpty() bool {
 }
 
 // judge refuses an empty answer, then checks it by output_schema, then loop_until unless passed already. It returns the
-// value or the check that failed; why is then in templates.rejected.
+// value or the check that failed; why is then in templates.Rejected.
 func (c *checks) judge(ctx context.Context, ans answer) (value any, failed string, err error) {
 	phase := c.Def
 	value = ans.text
-	c.templates.rejected, c.failure = "", nil
+	c.templates.Rejected, c.failure = "", nil
 	if ans.empty != "" && c.refusesEmpty() {
-		c.templates.rejected = "the answer is empty: " + ans.empty
-		return nil, checkEmpty, c.verdict(checkEmpty, &echo.Verdict{Reason: c.templates.rejected})
+		c.templates.Rejected = "the answer is empty: " + ans.empty
+		return nil, checkEmpty, c.verdict(checkEmpty, &echo.Verdict{Reason: c.templates.Rejected})
 	}
 	if len(phase.OutputSchema) > 0 {
 		parsed, reason, err := c.matchSchema(ctx, phase.OutputSchema, ans.text)
@@ -68,7 +69,7 @@ func (c *checks) judge(ctx context.Context, ans answer) (value any, failed strin
 			return nil, "", err
 		}
 		if reason != "" {
-			c.templates.rejected, c.templates.unfit = reason, reason
+			c.templates.Rejected, c.templates.Unfit = reason, reason
 			return nil, "output_schema", nil
 		}
 		value = parsed
@@ -82,7 +83,7 @@ func (c *checks) judge(ctx context.Context, ans answer) (value any, failed strin
 		return nil, "", err
 	}
 	if !found.Valid {
-		c.templates.rejected = found.Reason
+		c.templates.Rejected = found.Reason
 		return nil, core.LoopUntilCheck + name, nil
 	}
 	return value, "", nil
@@ -254,7 +255,7 @@ func (c *validators) byTool(ctx context.Context, name, content string) (*echo.Ve
 // byCommand runs a command line with the question on its standard input. Its exit status decides where
 // it answers no {valid, reason}.
 func (c *validators) byCommand(ctx context.Context, line, content string) (*echo.Verdict, error) {
-	command, err := c.templates.shell("loop_until", line)
+	command, err := c.templates.Shell("loop_until", line)
 	if err != nil {
 		return nil, err
 	}
