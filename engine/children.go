@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/modeltext"
+	"github.com/windlass-run/windlass/engine/sounding"
 	"github.com/windlass-run/windlass/engine/texts"
 	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/internal/excerpt"
@@ -31,6 +32,8 @@ type Child struct {
 	Images  []echo.Part     // that a validator is to see, beside its input
 	Budget  *cascade.Budget // what it may take at most; nil: its cascade's own holds
 	Ledger  *budget.Ledger  // of the run that begins it: what the child takes is counted there, too
+
+	Trial *sounding.Trial // which of several tries of a cascade it is; nil: it is none
 
 	// From is the session that the parent's origin has begun here, when the parent is a fork and the
 	// start was copied; "": there is none.
@@ -86,6 +89,7 @@ type wanted struct {
 	state  map[string]any
 	images []echo.Part
 	detach bool
+	trial  *sounding.Trial
 }
 
 // start records that a child begins, and returns what runs it.
@@ -98,7 +102,9 @@ func (c *children) start(w *wanted) (*Child, error) {
 		ChildStart: echo.ChildStart{
 			Session: echo.ChildSession(session, w.key), Name: w.name, How: w.how, Cascade: w.of.Cascade.CascadeID, Hash: w.of.Hash, File: w.of.File,
 			Input: w.input, State: w.state, Detach: w.detach,
+			Candidate: w.trial.Recorded(),
 		},
+		Trial:  w.trial,
 		Parent: session, Key: w.key, Depth: c.run.spec.Depth + 1, Cascade: w.of, Images: w.images, Ledger: c.run.Ledger, Budget: c.limits(),
 	}
 	if child.Depth > cascade.MaxDepth {

@@ -25,6 +25,7 @@ type opening struct {
 	earlier *phasecontext.Earlier
 	task    *string // nil: it is not rendered yet
 	varied  *string // the instructions as a candidate has them; nil: they are those of the phase
+	asked   string  // those of the phase, where they are varied
 }
 
 func newOpening(v *visit) *opening {

@@ -80,8 +80,15 @@ func (r *run) newVisit(p *cascade.Phase, where visitAt) *visit {
 		Site: effect.Site{Cascade: r.spec.Cascade.CascadeID, Phase: p.Name, Visit: record.Visit, Item: where.item, Try: siteOf(where.try)},
 		Key:  where.key, Rec: r.rec, Def: p, Record: record,
 	}
-	v := &visit{Place: at, run: r, scope: where.scope, try: where.try, resumes: r.rec.Replaying()}
-	v.result = PhaseResult{Key: where.key, Phase: p.Name, Visit: record.Visit, Status: echo.StatusRunning}
+	v := visitOf(r, at, model)
+	v.scope, v.try = where.scope, where.try
+	return v
+}
+
+// visitOf returns a visit that begins at a place.
+func visitOf(r *run, at *core.Place, model string) *visit {
+	v := &visit{Place: at, run: r, resumes: r.rec.Replaying()}
+	v.result = PhaseResult{Key: at.Key, Phase: at.Def.Name, Visit: at.Record.Visit, Status: echo.StatusRunning}
 	v.calls = &core.Calls{Account: r.Account, Place: at, Visited: &v.result.Totals}
 	v.templates = &texts.Templates{
 		Cache: r.texts, Place: at, Session: r.session, Env: r.Env, Branch: r.vars,

@@ -91,6 +91,9 @@ func newRun(r *Runner, spec Spec) *run {
 	x.rec.Recorder = x.newRecorder()
 	x.messages = lookup.NewMessages(x.session, r.Cards, r.Similarity, x.rec.Now)
 	x.session.Carry(spec.State)
+	if spec.Trial != nil {
+		x.vars = spec.Trial.Vars()
+	}
 	x.Account = &core.Account{
 		Ledger: budget.NewLedger(spec.BudgetInForce(), spec.Parent), Totals: &x.result.Totals, Background: spec.Background,
 		Models: &core.Models{Rec: x.rec, Facts: r.Facts, Known: map[string]effect.ModelFacts{}}, Start: x.rec.Active(),
@@ -173,9 +176,12 @@ func (r *run) end(err error) error {
 // resumes takes what its children have come to.
 func (r *run) follow(ctx context.Context) error {
 	var err error
-	if r.spec.Cascade.IsGraph() {
+	switch {
+	case r.spec.Cascade.Soundings.Active():
+		err = soundWhole(ctx, r)
+	case r.spec.Cascade.IsGraph():
 		err = r.graph(ctx)
-	} else {
+	default:
 		err = r.phases(ctx)
 	}
 	r.result.State = r.session.State

@@ -50,13 +50,18 @@ func (t *tries) Perform(ctx context.Context, list []*sounding.Candidate, only bo
 	f := &forked{run: t.v.run, handled: t.handled || !only, anyOf: true}
 	err := f.do(ctx, list[0].Of.Settings.Parallel(), keys, func(ctx context.Context, i int) part { return t.try(ctx, keys[i], list[i]) })
 	t.count(f.parts)
-	errs := make([]error, 0, len(list))
-	for i := range f.parts {
-		if p := &f.parts[i]; p.run != nil && p.err != nil {
+	return t.outcome(f.parts, only, err)
+}
+
+// outcome returns the error of candidates that have ended: when all have failed, that of the phase.
+func (t *tries) outcome(parts []part, only bool, err error) error {
+	errs := make([]error, 0, len(parts))
+	for i := range parts {
+		if p := &parts[i]; p.run != nil && p.err != nil {
 			errs = append(errs, p.err)
 		}
 	}
-	if only && len(errs) == len(list) && (err == nil || recoverable(err)) {
+	if only && len(errs) == len(parts) && (err == nil || recoverable(err)) {
 		return failedPhase(t.v, &core.CandidatesError{Errs: errs})
 	}
 	return err
@@ -69,7 +74,7 @@ func (t *tries) know(ctx context.Context, c *sounding.Candidate) error {
 	}
 	models := []string{modelFor(t.v.run, t.v.Def, c)}
 	if c.Rewritten() {
-		models = append(models, t.rewriter(c))
+		models = append(models, c.Rewording(t.Model()).Model)
 	}
 	for _, m := range models {
 		if _, err := t.v.run.Models.Of(ctx, m); err != nil {
@@ -77,11 +82,6 @@ func (t *tries) know(ctx context.Context, c *sounding.Candidate) error {
 		}
 	}
 	return nil
-}
-
-// rewriter returns the model that rewrites the instructions of a candidate.
-func (t *tries) rewriter(c *sounding.Candidate) string {
-	return cmp.Or(c.Of.Settings.RewriteModel, t.Model())
 }
 
 // try runs the phase as a candidate.
@@ -276,46 +276,68 @@ func (t *tries) keepWritten(ctx context.Context, text string) (any, error) {
 	return value, err
 }
 
-// vary makes the instructions of a candidate.
+// vary makes the instructions of a candidate, and those of the phase whose instructions a try of the whole
+// cascade changes.
 func (o *opening) vary(ctx context.Context) error {
-	c := o.v.try
-	if c == nil {
+	c, whole := o.v.try, o.v.run.spec.Trial
+	changes := whole.Changes(o.v.run.spec.Cascade, o.v.Def)
+	if c == nil && !changes {
 		return nil
 	}
 	text, err := o.v.templates.Text("instructions", o.v.Def.Instructions)
 	if err != nil {
 		return err
 	}
-	if c.Task, err = o.withInput(text); err != nil {
-		return err
-	}
-	if c.Rewritten() {
-		if err := o.rewrite(ctx, c, text); err != nil {
+	o.asked = text
+	if changes {
+		if text, err = o.reword(ctx, 2, whole.Rewording(o.v.run.DefaultModel), text); err != nil {
 			return err
 		}
 	}
-	o.varied = new(c.Words(text))
+	o.varied = &text
+	if c == nil {
+		return nil
+	}
+	return o.varyTry(ctx, c)
+}
+
+// varyTry makes the instructions of a candidate from those that the others have, too.
+func (o *opening) varyTry(ctx context.Context, c *sounding.Candidate) (err error) {
+	text := *o.varied
+	if c.Task, err = o.withInput(text); err != nil {
+		return err
+	}
+	if text, err = o.reword(ctx, 1, c.Rewording(o.v.run.DefaultModel), text); err != nil {
+		return err
+	}
+	if c.Rewritten() {
+		c.Mutation = c.Mutation.WithText(text)
+		if err := recordTry(o.v); err != nil {
+			return err
+		}
+	}
+	o.varied = new(c.Honed(text))
 	return nil
 }
 
-// rewrite has a model rewrite the instructions of a candidate.
-func (o *opening) rewrite(ctx context.Context, c *sounding.Candidate, text string) error {
+// reword changes instructions; a model is asked where it rewrites them. What a try of the whole cascade has
+// rewritten is the second call, which a candidate has besides its own.
+func (o *opening) reword(ctx context.Context, number int, how sounding.Rewording, text string) (string, error) {
+	if !how.AsksModel() {
+		return how.Words(text), nil
+	}
 	v := o.v
 	site := v.Site
 	site.Purpose = echo.PurposeRewrite
-	req := c.RewriteRequest(site, cmp.Or(c.Of.Settings.RewriteModel, v.run.DefaultModel), text)
-	key := v.Key.Step(echo.StepRewrite)
-	if err := v.calls.Begin(ctx, key.Step(echo.StepModel), req); err != nil {
-		return err
+	key, req := v.Key.Step(echo.StepRewrite).Try(echo.StepModel, number), how.Request(site, text)
+	if err := v.calls.Begin(ctx, key, req); err != nil {
+		return "", err
 	}
-	resp, err := v.calls.Ask(ctx, key.Step(echo.StepModel), req)
+	resp, err := v.calls.Ask(ctx, key, req)
 	if err != nil {
-		return fmt.Errorf("rewrite the instructions: %w", err)
+		return "", fmt.Errorf("rewrite the instructions: %w", err)
 	}
-	if err := c.Rewrite(resp); err != nil {
-		return err
-	}
-	return recordTry(v)
+	return sounding.Rewritten(resp)
 }
 
 // askFirst makes the first call of a candidate. It may wait for what its request shares with another's.
