@@ -1,6 +1,8 @@
 package sounding
 
 import (
+	"maps"
+
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/cascade/soundings"
 	"github.com/windlass-run/windlass/echo"
@@ -21,6 +23,14 @@ func (t *Trial) Recorded() *echo.Candidate {
 		return nil
 	}
 	return &t.Candidate
+}
+
+// Model returns the model that it asks by default, "" when that is the one of the run that has begun it.
+func (t *Trial) Model() string {
+	if t == nil {
+		return ""
+	}
+	return t.Candidate.Model
 }
 
 // Vars returns what the templates of the run see besides.
@@ -85,9 +95,7 @@ const RefinementContext = "_refinement_context"
 // Input returns the input of a run of the whole cascade.
 func (c *Candidate) Input(of map[string]any) map[string]any {
 	input := map[string]any{}
-	for name, v := range of {
-		input[name] = v
-	}
+	maps.Copy(input, of)
 	if c.Hone != nil {
 		input[RefinementContext] = map[string]any{"best": c.Hone.Best, "prompt": c.Hone.prompt(), "step": c.Step}
 	}
@@ -103,4 +111,14 @@ func WholeSpecies(of *cascade.Cascade) string {
 		c.Phases[i].Model, c.Phases[i].Fallback = "", nil
 	}
 	return digits(effect.MustJSON(c))
+}
+
+// OwnInput returns an input without what a step of refinement has added.
+func OwnInput(of map[string]any) map[string]any {
+	if _, ok := of[RefinementContext]; !ok {
+		return of
+	}
+	own := maps.Clone(of)
+	delete(own, RefinementContext)
+	return own
 }
