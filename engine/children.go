@@ -15,7 +15,6 @@ import (
 	"github.com/windlass-run/windlass/engine/budget"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
-	"github.com/windlass-run/windlass/engine/modeltext"
 	"github.com/windlass-run/windlass/engine/sounding"
 	"github.com/windlass-run/windlass/engine/texts"
 	"github.com/windlass-run/windlass/engine/toolset"
@@ -303,7 +302,7 @@ func (v *visit) give(w *wanted, field string, inputMap map[string]string, contex
 		if err != nil {
 			return err
 		}
-		w.input[name] = fitType(value, inputType(w.of, name))
+		w.input[name] = toolset.FitType(value, toolset.InputType(w.of, name))
 	}
 	return nil
 }
@@ -318,38 +317,6 @@ func (v *visit) given(field, source string) (any, error) {
 		return nil, fmt.Errorf("%s is %q, which is no template: %w; for a text write {{ %q }}", field, source, err, source)
 	}
 	return value, nil
-}
-
-// inputType returns the type that a cascade's inputs_schema gives an input; nil when it gives none.
-func inputType(of *cascade.Reached, name string) any {
-	if of == nil || of.Cascade == nil || of.Cascade.InputsSchema == nil || of.Cascade.InputsSchema.Schema == nil {
-		return nil
-	}
-	var s struct {
-		Properties map[string]struct {
-			Type any `json:"type"`
-		} `json:"properties"`
-	}
-	if json.Unmarshal(of.Cascade.InputsSchema.Schema, &s) != nil {
-		return nil
-	}
-	return s.Properties[name].Type
-}
-
-// inputOf reads the input of a child that is called as a tool.
-func inputOf(args json.RawMessage) (map[string]any, error) {
-	if len(args) == 0 {
-		return map[string]any{}, nil
-	}
-	value, err := modeltext.Decode(args)
-	if err != nil {
-		return nil, err
-	}
-	input, ok := value.(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("its input is %s, and no object", kindOf(value))
-	}
-	return input, nil
 }
 
 // called is what came of a child that was called as a tool.
@@ -373,7 +340,7 @@ func (c *children) took(child *called) {
 
 // call runs a cascade that is called as a tool.
 func (c *children) call(ctx context.Context, key echo.Key, name string, of *cascade.Reached, args json.RawMessage) (*called, error) {
-	input, err := inputOf(args)
+	input, err := toolset.InputOf(args)
 	if err != nil {
 		return &called{text: err.Error(), failed: true}, nil //nolint:nilerr // the model is told
 	}
@@ -396,7 +363,7 @@ func (c *children) spawn(ctx context.Context, key echo.Key, args json.RawMessage
 	if err := json.Unmarshal(args, &in); err != nil {
 		return nil, fmt.Errorf("read arguments of %s: %w", toolset.ToolSpawn, err)
 	}
-	input, err := inputOf(in.Input)
+	input, err := toolset.InputOf(in.Input)
 	if err != nil {
 		return &called{text: err.Error(), failed: true}, nil //nolint:nilerr // the model is told
 	}

@@ -88,7 +88,7 @@ func noList(value any) error {
 				`where "inputs_schema" names no type. Give the input the type "array" there, or pass the list itself: as JSON, or in "input_map" by its path`)
 		}
 	}
-	return fmt.Errorf("it is %s, and no list", kindOf(value))
+	return fmt.Errorf("it is %s, and no list", modeltext.Kind(value))
 }
 
 // listOf returns what a template renders, or a path leads to.
@@ -271,22 +271,4 @@ func union(a, b []string) []string {
 		}
 	}
 	return a
-}
-
-// kindOf names the kind of a JSON value.
-func kindOf(value any) string {
-	switch value.(type) {
-	case nil:
-		return "null"
-	case string:
-		return "a text"
-	case bool:
-		return "a boolean"
-	case json.Number, float64, int:
-		return "a number"
-	case map[string]any:
-		return "an object"
-	default:
-		return "a list"
-	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/modeltext"
 	"github.com/windlass-run/windlass/engine/phasecontext"
+	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/engine/verdict"
 )
 
@@ -100,7 +101,7 @@ func (o *opening) systemText() (string, error) {
 	}
 	if len(o.v.Def.OutputSchema) > 0 {
 		parts = append(parts, "Your final answer must be one JSON value that matches this JSON Schema, with nothing before or after it:\n"+
-			compactJSON(string(o.v.Def.OutputSchema)))
+			toolset.CompactJSON(string(o.v.Def.OutputSchema)))
 	}
 	return strings.Join(parts, "\n\n"), nil
 }

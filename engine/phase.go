@@ -98,7 +98,7 @@ func visitOf(r *run, at *core.Place, model string) *visit {
 		Place: at, calls: v.calls, templates: v.templates, cascade: r.spec.Cascade, session: r.session.ID, tools: r.Tools, children: v.childrenHere(), model: model,
 	}}
 	v.wards = &wards{v: v, retried: map[int]int{}}
-	v.tools = &toolCalls{ownTools: ownTools{Place: at, messages: r.messages}, set: &toolset.Toolset{}, schemas: r.schemas, repeats: repeats{}, children: v.childrenHere()}
+	v.tools = &toolCalls{ownTools: ownTools{Place: at, messages: r.messages}, set: &toolset.Toolset{}, schemas: r.schemas, repeats: toolset.Repeats{}, children: v.childrenHere()}
 	return v
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/lookup"
 	"github.com/windlass-run/windlass/engine/texts"
+	"github.com/windlass-run/windlass/engine/toolset"
 )
 
 // Run runs a cascade to its end, which is in the log unless that failed. The result is never nil;
@@ -62,7 +63,7 @@ type run struct {
 	rec      *core.Recorder
 	own      *ownRecord
 	*core.Account
-	schemas *schemaCache
+	schemas *toolset.Schemas
 	texts   *texts.Cache
 	files   []attachment
 	result  *Result
@@ -82,7 +83,7 @@ type branched struct {
 
 func newRun(r *Runner, spec Spec) *run {
 	x := &run{
-		Runner: r, spec: spec, session: echo.NewSession(spec.sessionID()), schemas: &schemaCache{}, texts: &texts.Cache{},
+		Runner: r, spec: spec, session: echo.NewSession(spec.sessionID()), schemas: &toolset.Schemas{}, texts: &texts.Cache{},
 		result: &Result{SessionID: spec.sessionID(), CascadeID: spec.Cascade.CascadeID}, own: &ownRecord{new: slices.Clip(spec.Recording), fold: record.New()},
 	}
 	x.rec = &core.Recorder{

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"strings"
-	"sync"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
@@ -15,14 +13,14 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/modeltext"
 	"github.com/windlass-run/windlass/engine/texts"
+	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/engine/verdict"
-	"github.com/windlass-run/windlass/schema"
 )
 
 // checks judges the answers of a phase.
 type checks struct {
 	*validators
-	schemas *schemaCache
+	schemas *toolset.Schemas
 }
 
 // validators asks validators at one place.
@@ -101,12 +99,12 @@ func (c *checks) matchSchema(ctx context.Context, schema json.RawMessage, text s
 		return nil, "it is not JSON: there is no JSON value in the text. " +
 			"Answer with one JSON value that matches the schema, and nothing else.", nil
 	}
-	violations, err := c.schemas.check(ctx, schema, raw)
+	violations, err := c.schemas.Check(ctx, schema, raw)
 	if err != nil {
 		return nil, "", fmt.Errorf("check output_schema: %w", err)
 	}
 	if len(violations) > 0 {
-		return nil, "it does not match the schema:\n" + bullets(violations), nil
+		return nil, "it does not match the schema:\n" + toolset.Bullets(violations), nil
 	}
 	value, err = modeltext.Decode(raw)
 	return value, "", err
@@ -286,43 +284,4 @@ func (c *validators) useTool(ctx context.Context, spec effect.ToolSpec, args jso
 		Site: site, SessionID: c.session, Name: spec.Name, Arguments: args,
 	})
 	return m, noOutcome(err)
-}
-
-// schemaCache compiles each schema of a run once. It is safe for concurrent use.
-type schemaCache struct {
-	mu       sync.Mutex
-	compiled map[string]*schema.Schema
-}
-
-func (c *schemaCache) check(ctx context.Context, raw json.RawMessage, value []byte) ([]schema.Violation, error) {
-	s, err := c.compile(raw)
-	if err != nil {
-		return nil, err
-	}
-	return s.ValidateContext(ctx, value)
-}
-
-func (c *schemaCache) compile(raw json.RawMessage) (*schema.Schema, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s, ok := c.compiled[string(raw)]; ok {
-		return s, nil
-	}
-	s, err := schema.Compile(raw)
-	if err != nil {
-		return nil, err
-	}
-	if c.compiled == nil {
-		c.compiled = map[string]*schema.Schema{}
-	}
-	c.compiled[string(raw)] = s
-	return s, nil
-}
-
-func bullets(vs []schema.Violation) string {
-	lines := make([]string, len(vs))
-	for i, v := range vs {
-		lines[i] = "- " + v.String()
-	}
-	return strings.Join(lines, "\n")
 }
