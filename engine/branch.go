@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/windlass-run/windlass/echo"
@@ -31,6 +32,14 @@ func (r *run) branch(key echo.Key) *run {
 func withoutNewest(r *run) {
 	r.session.Phases = slices.Clip(r.session.Phases[:len(r.session.Phases)-1])
 	r.inherited = len(r.session.Phases)
+}
+
+// more returns what the templates of a branch see besides: what its run does, and what is its own.
+func more(vars, own map[string]any) map[string]any {
+	all := map[string]any{}
+	maps.Copy(all, vars)
+	maps.Copy(all, own)
+	return all
 }
 
 // ownVisits returns the visits of a branch.

@@ -397,7 +397,7 @@ func (f *fakeChildren) Wait(ctx context.Context, c *Child) (*effect.ChildOutcome
 	}
 	res, err := f.runner.Run(ctx, Spec{
 		Cascade: c.Cascade.Cascade, Input: c.Input, Log: echo.NewLog(c.Session, nil, nil, &memory{}), WorkDir: "/child", Budget: c.Budget,
-		Lineage: Lineage{State: c.State, Depth: c.Depth, Parent: c.Ledger},
+		Lineage: Lineage{State: c.State, Depth: c.Depth, Parent: c.Ledger, Trial: c.Trial},
 	})
 	out = &effect.ChildOutcome{Totals: res.Plus(res.Children)}
 	out.ChildEnd = echo.ChildEnd{Session: c.Session, Status: res.Status, Reason: res.Reason, Output: res.Output, State: res.State}

@@ -150,7 +150,7 @@ func isOutcome(e *echo.Entry) bool {
 		return e.Key.HasBranches()
 	case echo.NodeChildEnd:
 		p := e.Key.Path()
-		return p.Scope != echo.ScopeRun
+		return p.Scope != echo.ScopeRun || len(p.Branches) > 0 // of a try of the whole cascade the run may fail
 	default:
 		return false
 	}

@@ -45,6 +45,8 @@ func (s *state) add(e *echo.Entry) {
 		}
 		s.addShared(v, b, e)
 		s.addChoice(e, &p)
+	} else if p.Scope == echo.ScopeRun {
+		s.addWhole(b, e, &p)
 	}
 	switch e.NodeType {
 	case echo.NodeRunStart:
