@@ -16,7 +16,6 @@ import (
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/sounding"
-	"github.com/windlass-run/windlass/engine/texts"
 	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/internal/excerpt"
 )
