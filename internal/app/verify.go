@@ -172,7 +172,7 @@ func (a *App) Replay(h journal.Header, e Extensions) (*Replay, error) {
 		Runner: op.runner, tools: tools,
 		Spec: engine.Spec{
 			Rules: h.Rules, Redacted: redactionsOf(&h), Off: origin.Started.Off, Cascade: origin.Cascade, Input: origin.Input, Files: origin.Started.Files, Name: cmp.Or(origin.Started.Name, h.SessionID), WorkDir: origin.Started.WorkDir,
-			Lineage: engine.Lineage{Depth: h.Depth, State: origin.State},
+			Lineage: engine.Lineage{Depth: h.Depth, State: origin.State, Trial: origin.Started.Trial},
 		},
 	}, nil
 }
