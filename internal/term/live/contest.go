@@ -41,6 +41,7 @@ type try struct {
 	since    time.Time
 	took     time.Duration
 	doing    doing
+	session  string // of a candidate of the whole cascade
 }
 
 // judges are what is known of the judging of a step.
@@ -81,6 +82,12 @@ func standsIn(k echo.Key) (step, number int, ok bool) {
 		return 0, 0, true
 	}
 	return 0, 0, false
+}
+
+// isWhole reports whether a key is of tries of the whole cascade.
+func isWhole(k echo.Key) bool {
+	_, _, ok := standsIn(k)
+	return ok && k.VisitKey() == echo.RunKey()
 }
 
 // at returns the candidate of a number, which begins when it is not known yet.
@@ -172,6 +179,16 @@ func (t *try) add(e *echo.Entry, own bool, now time.Time) {
 			took = time.Duration(e.DurationMS * float64(time.Millisecond))
 		}
 		t.end(d.Status, took)
+		return
+	case e.NodeType == echo.NodeChildStart && p.Last().Kind == echo.StepCandidate:
+		if d, err := echo.Read[echo.ChildStart](e); err == nil {
+			t.session = d.Session
+		}
+	case e.NodeType == echo.NodeChildEnd && p.Last().Kind == echo.StepCandidate:
+		if d, err := echo.Read[echo.ChildEnd](e); err == nil {
+			t.load.spent = record.ChildTotals(e)
+			t.end(d.Status, now.Sub(t.since))
+		}
 		return
 	case e.NodeType == echo.NodeCandidate:
 		if d, err := echo.Read[echo.Candidate](e); err == nil {
@@ -319,16 +336,34 @@ const leastForVaried = 100
 // mostVaried is how many columns of that are shown.
 const mostVaried = 36
 
+// followed are the runs that can be followed by their sessions.
+type followed map[string]*Progress
+
+// with returns the candidate with what its session has come to so far.
+func (t *try) with(inner followed, width int) (x *try, does string) {
+	of := inner[t.session]
+	if of == nil || t.status != echo.StatusRunning {
+		return t, t.doing.line(width)
+	}
+	now := *t
+	now.load.spent = of.withChildren()
+	of.mu.Lock()
+	defer of.mu.Unlock()
+	return &now, of.brief(width)
+}
+
 // lines shows the candidates side by side in at most so many lines. Where not all have one, those have
 // that run.
-func (c *contest) lines(now time.Time, most, width int) []string {
+func (c *contest) lines(now time.Time, most, width int, inner followed) []string {
 	shown := c.tries
 	if len(shown) > most {
 		shown = slices.DeleteFunc(slices.Clone(shown), func(t *try) bool { return t.status != echo.StatusRunning })
 	}
-	cells := make([][]string, len(shown))
-	for i, t := range shown {
-		cells[i] = t.cells(width)
+	cells, does := make([][]string, len(shown)), make([]string, len(shown))
+	for i := range shown {
+		var x *try
+		x, does[i] = shown[i].with(inner, width)
+		cells[i] = x.cells(width)
 	}
 	rows := aligned(cells)
 	return capped(most, len(shown), func(i int) string {
@@ -341,7 +376,7 @@ func (c *contest) lines(now time.Time, most, width int) []string {
 		default:
 			took = whole(t.took)
 		}
-		return clocked(took, columns(rows[i], t.doing.line(width)))
+		return clocked(took, strings.TrimRight(columns(rows[i], does[i]), " "))
 	})
 }
 
@@ -388,9 +423,6 @@ func aligned(cells [][]string) []string {
 			}
 			rows[i] += text
 		}
-	}
-	for i := range rows {
-		rows[i] = strings.TrimRight(rows[i], " ")
 	}
 	return rows
 }
@@ -466,4 +498,29 @@ func pairText(d *echo.Ballot) string {
 		return joined(", ", fmt.Sprintf("pair %d: a vote for %d", d.Pair, *d.Vote), j.evidence())
 	}
 	return joined(", ", fmt.Sprintf("pair %d: no vote", d.Pair), j.evidence())
+}
+
+// styled is a line and its colour.
+type styled struct {
+	style term.Colour
+	text  string
+}
+
+// all are the choices so far, how the candidates stand, each of them, and the judging.
+func (c *contest) all(now time.Time, room Room, inner followed) []styled {
+	var out []styled
+	add := func(style term.Colour, text string) {
+		if text != "" {
+			out = append(out, styled{style, text})
+		}
+	}
+	for _, choice := range c.settled() {
+		add(term.Dim, "  "+choice)
+	}
+	add(term.Dim, labelled("  ", c.sum()))
+	for _, line := range c.lines(now, room.Height, room.Width, inner) {
+		add(term.Cyan, line)
+	}
+	add(term.Dim, labelled("  ", c.judging()))
+	return out
 }

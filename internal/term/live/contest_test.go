@@ -1,6 +1,7 @@
 package live
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/mattn/go-runewidth"
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
@@ -141,8 +143,67 @@ func TestManyCandidates(t *testing.T) {
 		}
 	}
 	require.Equal(t, "64 candidates: 58 done, 6 running", c.sum())
-	lines := c.lines(now, 4, 80)
+	lines := c.lines(now, 4, 80, nil)
 	require.Len(t, lines, 4)
 	require.Equal(t, "    0s  10  running", lines[0])
 	require.Equal(t, "        and 3 more", lines[3])
+}
+
+// wholes plays a run whose candidates are runs of the whole cascade.
+func (r treeRun) wholes(show func(when string), child func(parent, session string, c *cascade.Cascade) View) {
+	r.entry("run/start", echo.RunStart{}, 0)
+	of := &cascade.Cascade{CascadeID: "whole", Phases: []cascade.Phase{{Name: "draft"}, {Name: "check"}}}
+	var candidates []treeRun
+	for i := 1; i <= 2; i++ {
+		at, session := fmt.Sprintf("run/sounding%d/candidate", i), fmt.Sprintf("c%d", i)
+		r.mark(echo.NodeBranchStart, fmt.Sprintf("run/sounding%d/start", i))
+		r.entry(at, echo.Candidate{Index: i - 1, Factor: 2}, 0)
+		r.entry(at, echo.ChildStart{Session: session, Name: "whole", How: echo.ChildSounding, Cascade: "whole"}, 0)
+		c := r
+		c.view = child("s", session, of)
+		c.entry("run/start", echo.RunStart{}, 0)
+		c.entry("draft/start", echo.PhaseStart{Visit: 1}, 0)
+		c.asks("draft/attempt1/turn1/model")
+		candidates = append(candidates, c)
+	}
+	candidates[0].entry("draft/attempt1/turn1/model", echo.ModelCall{}, 0.5)
+	candidates[0].calls("draft/attempt1/turn1/tool1", "read_file", `{"path": "notes.md"}`)
+	r.after(2 * time.Second)
+	show("candidates of a whole cascade")
+	candidates[1].entry("run/end", echo.RunEnd{Status: echo.StatusFailed, Reason: echo.StopError}, 0)
+	r.entry("run/sounding2/candidate", echo.ChildEnd{Session: "c2", Status: echo.StatusFailed, Reason: echo.StopError, Calls: 1}, 0.25)
+	candidates[0].entry("run/end", echo.RunEnd{Status: echo.StatusCompleted, Reason: echo.StopEndOfCascade}, 0)
+	r.entry("run/sounding1/candidate", echo.ChildEnd{Session: "c1", Status: echo.StatusCompleted, Reason: echo.StopEndOfCascade, Calls: 1}, 0.5)
+	r.entry("run/choice", echo.Choice{Winner: 1, How: echo.ChoiceOnly, CostUSD: new(float64), Standings: []echo.Standing{
+		{Number: 1, State: echo.CandidateWon}, {Number: 2, State: echo.CandidateFailed},
+	}}, 0)
+	show("one of them is kept")
+	r.entry("run/end", echo.RunEnd{Status: echo.StatusCompleted, Reason: echo.StopEndOfCascade}, 0)
+	show("the end")
+}
+
+// The candidates of a whole cascade are sessions, whose figures their lines have.
+func TestFramesOfWholeCascades(t *testing.T) {
+	t.Parallel()
+	clock := time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC)
+	parent := &cascade.Cascade{}
+	require.NoError(t, json.Unmarshal([]byte(`{"cascade_id": "whole", "soundings": {"factor": 2}, "phases": [{"name": "draft", "instructions": "x"}]}`), parent))
+	p := NewProgress("whole", "nightly-7", phaseNames(parent), func() time.Time { return clock })
+	var b strings.Builder
+	root := following{p}
+	tree := NewTree("s", root)
+	treeRun{t, root, &clock}.wholes(func(when string) {
+		for _, room := range []Room{{120, 24}, {60, 8}} {
+			fmt.Fprintf(&b, "== %s, %d columns, %d lines\n", when, room.Width, room.Height)
+			b.WriteString(strings.Join(p.Frame(room, false), "\n") + "\n")
+		}
+		for _, line := range p.Said(80, false) {
+			b.WriteString("said: " + line + "\n")
+		}
+	}, tree.Child)
+	v := NewPlain(&b)
+	b.WriteString("== in lines\n")
+	tree = NewTree("s", v)
+	treeRun{t, v, &clock}.wholes(func(string) {}, tree.Child)
+	goldenFile(t, "testdata/soundings_whole.golden", b.String())
 }

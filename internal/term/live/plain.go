@@ -130,6 +130,10 @@ func (v *Plain) Write(e *echo.Entry) error {
 	case echo.NodeChildStart:
 		if d, err := echo.Read[echo.ChildStart](e); err == nil {
 			v.names[d.Session] = nameIn(&d, e.Key)
+			if d.How == echo.ChildSounding {
+				v.line("%s: session %s", place, d.Session)
+				break
+			}
 			v.line("%s: begins %s, session %s", place, childName(&d), d.Session)
 		}
 	case echo.NodeChildEnd:
