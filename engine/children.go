@@ -31,6 +31,10 @@ type Child struct {
 	Budget  *cascade.Budget // what it may take at most; nil: its cascade's own holds
 	Ledger  *budget.Ledger  // of the run that begins it: what the child takes is counted there, too
 
+	// ContextOut says that the parent takes the state with which the child ends. That of others is in
+	// no record but their own.
+	ContextOut bool
+
 	// From is the session that the parent's origin has begun here, when the parent is a fork and the
 	// start was copied; "": there is none.
 	From string
@@ -82,6 +86,7 @@ type wanted struct {
 	state  map[string]any
 	images []echo.Part
 	detach bool
+	out    bool // its state is taken
 }
 
 // start records that a child begins, and returns what runs it.
@@ -95,7 +100,7 @@ func (c *children) start(w *wanted) (*Child, error) {
 			Session: echo.ChildSession(session, w.key), Name: w.name, How: w.how, Cascade: w.of.Cascade.CascadeID, Hash: w.of.Hash, File: w.of.File,
 			Input: w.input, State: w.state, Detach: w.detach,
 		},
-		Parent: session, Key: w.key, Depth: c.run.spec.Depth + 1, Cascade: w.of, Images: w.images, Ledger: c.run.Ledger, Budget: c.limits(),
+		Parent: session, Key: w.key, Depth: c.run.spec.Depth + 1, Cascade: w.of, Images: w.images, Ledger: c.run.Ledger, Budget: c.limits(), ContextOut: w.out,
 	}
 	if child.Depth > cascade.MaxDepth {
 		return nil, fmt.Errorf("the cascade %s would be %d cascades below the first one, at most %d are run", w.name, child.Depth, cascade.MaxDepth)
@@ -125,8 +130,18 @@ func (c *children) end(ctx context.Context, key echo.Key, child *Child) (*effect
 		if c.run.Children == nil {
 			return nil, errors.New("this program runs no other cascades within a run")
 		}
-		return c.run.Children.Wait(ctx, child)
+		return child.taken(c.run.Children.Wait(ctx, child))
 	})
+}
+
+// taken returns what a parent takes of the end of a child, see [Child.ContextOut].
+func (c *Child) taken(out *effect.ChildOutcome, err error) (*effect.ChildOutcome, error) {
+	if out == nil || c.ContextOut || out.State == nil {
+		return out, err
+	}
+	without := *out
+	without.State = nil
+	return &without, err
 }
 
 // countChild adds what a child took to the result.
@@ -211,7 +226,7 @@ func (v *visit) runSubs(ctx context.Context) error {
 	for _, sub := range v.Def.SubCascades {
 		of := v.run.spec.Cascade.Reaches[sub.Ref]
 		name := nameOf(sub.Name, sub.Ref, of)
-		w := &wanted{key: v.Key.Named(echo.StepChild, name), name: name, how: echo.ChildSub, of: of}
+		w := &wanted{key: v.Key.Named(echo.StepChild, name), name: name, how: echo.ChildSub, of: of, out: sub.ContextOut}
 		if err := v.give(w, "sub_cascades", sub.InputMap, sub.ContextIn); err != nil {
 			return err
 		}

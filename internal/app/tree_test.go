@@ -84,6 +84,22 @@ func TestTree(t *testing.T) {
 	require.Equal(t, "said last of blue", res.Output)
 }
 
+// The record of a parent has the state of a child where the parent takes it, and nowhere else: it is in
+// the child's own record.
+func TestStateThatAParentTakes(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	r := startTree(t, a, &speaker{}, treeJob(t, treeFiles, "top.json"))
+	_, err := r.Do(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, r.Close().Err)
+	had := map[string]bool{}
+	for _, b := range begunBy(a.recording(t, "top").Entries) {
+		had[b.key.String()] = b.end.State != nil
+	}
+	require.Equal(t, map[string]bool{"plan/child/facts": true, "plan/async/note": false, "each/item1/child/leaf": false, "each/item2/child/leaf": false}, had)
+}
+
 // A process can die when a child has begun for its parent, and has not written a whole line itself.
 func TestVerifyChildWithoutHeader(t *testing.T) {
 	t.Parallel()
