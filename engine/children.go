@@ -28,7 +28,7 @@ type Child struct {
 	Depth   int // below the run that has no parent, from 1
 	Cascade *cascade.Reached
 	Images  []echo.Part     // that a validator is to see, beside its input
-	Budget  *cascade.Budget // what it may take at most; nil: its cascade's own holds
+	Budget  *cascade.Budget // what it may take from now on at most; nil: its cascade's own holds
 	Ledger  *budget.Ledger  // of the run that begins it: what the child takes is counted there, too
 
 	// ContextOut says that the parent takes the state with which the child ends. That of others is in
@@ -114,14 +114,14 @@ func (c *children) start(w *wanted) (*Child, error) {
 	return child, c.Rec.Add(w.key, recorded)
 }
 
-// limits returns what a child may take of the time that is left; money and tokens are counted in the
-// ledger of its parent, too.
+// limits returns what a child may take of the time that is left after all that is recorded of the run;
+// money and tokens are counted in the ledger of its parent, too.
 func (c *children) limits() *cascade.Budget {
 	most := c.run.Ledger.Limits().MaxSeconds
 	if most <= 0 {
 		return nil
 	}
-	return &cascade.Budget{MaxSeconds: max(most-c.Rec.Active().Sub(c.run.Start).Seconds(), 0.001)}
+	return &cascade.Budget{MaxSeconds: max(most-c.Rec.Lived().Sub(c.run.Start).Seconds(), 0.001)}
 }
 
 // end waits for a child and records how it ended, under the key.

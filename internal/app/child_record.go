@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
@@ -117,6 +118,50 @@ func (a relatives) takenByOpen(id string, entries []*echo.Entry, depth int) (sum
 		sum = sum.Plus(own).Plus(sumOfEnds(record.Kept(child.entries))).Plus(a.takenByOpen(child.id, child.entries, depth+1))
 	}
 	return sum
+}
+
+// ranWhile returns for how long a child ran while its parent did, by what is recorded of both. A child
+// that was resumed alone, or that outlived the last entry of its parent, has run longer.
+func ranWhile(parent, child []*echo.Entry) (ran time.Duration) {
+	if len(parent) == 0 || len(child) == 0 {
+		return 0
+	}
+	copied, lives := echo.OriginOf(child[0]), livesOf(parent)
+	for i, e := range child[1:] {
+		before := child[i]
+		if e.NodeType == echo.NodeResume || copied.Has(before) {
+			continue
+		}
+		for _, life := range lives {
+			ran += max(earlier(e.At, life[1]).Sub(later(before.At, life[0])), 0)
+		}
+	}
+	return ran
+}
+
+// livesOf returns from when to when somebody ran a session.
+func livesOf(entries []*echo.Entry) (lives [][2]time.Time) {
+	from := 0
+	for i, e := range entries {
+		if e.NodeType == echo.NodeResume && i > 0 {
+			lives, from = append(lives, [2]time.Time{entries[from].At, entries[i-1].At}), i
+		}
+	}
+	return append(lives, [2]time.Time{entries[from].At, entries[len(entries)-1].At})
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // check finds out whether the children of a session let it be resumed.

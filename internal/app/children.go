@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/cascade/library"
@@ -240,8 +241,8 @@ func (r *Run) stoppedAbove(err error) bool {
 }
 
 // limitsOfChild returns what a child may take: the least of what its cascade says and of what its
-// parent gives it. The time that it ran in earlier lives is not taken from that once more.
-func (r *Run) limitsOfChild(own cascade.Budget) *cascade.Budget {
+// parent gives it from now on. It had run for a while before that the clock of its parent has counted.
+func (r *Run) limitsOfChild(own cascade.Budget, ran time.Duration) *cascade.Budget {
 	given := r.children.of.Budget
 	if given == nil {
 		return nil
@@ -253,7 +254,7 @@ func (r *Run) limitsOfChild(own cascade.Budget) *cascade.Budget {
 	}
 	most := *given
 	if most.MaxSeconds > 0 {
-		most.MaxSeconds += r.Sums().Ran.Seconds()
+		most.MaxSeconds += ran.Seconds()
 	}
 	own.MaxUSD, own.MaxTokens, own.MaxSeconds = least(own.MaxUSD, most.MaxUSD), least(own.MaxTokens, most.MaxTokens), least(own.MaxSeconds, most.MaxSeconds)
 	return &own
