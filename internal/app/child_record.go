@@ -30,16 +30,41 @@ func (a relatives) outcomeRecorded(ctx context.Context, rec *journal.Recording, 
 			return nil, ctx.Err()
 		}
 		if res.Status == end.Status && res.Reason == end.Reason {
-			return outcomeOf(id, res, end.Error), nil
+			return tookOf(outcomeOf(id, res, end.Error), rec), nil
 		}
 	}
 	fold := record.Of(rec.Entries)
-	out := &effect.ChildOutcome{Totals: totalsOf(fold.Totals()).Plus(sumOfEnds(fold.Counted()))}
+	out := &effect.ChildOutcome{Totals: tookItself(rec.Entries)}
 	out.Session, out.Status, out.Reason, out.Output, out.State = id, end.Status, end.Reason, end.Output, fold.Shared()
 	if end.Status != echo.StatusCompleted {
 		out.Error = &echo.Failure{Kind: string(end.Reason), Message: end.Error}
 	}
 	return out, nil
+}
+
+// tookOf leaves out of what a child took what it has copied, as the child of a fork: that was paid for
+// in the session that it comes from.
+func tookOf(out *effect.ChildOutcome, rec *journal.Recording) *effect.ChildOutcome {
+	if rec.Header.ParentSeq > 0 {
+		out.Totals = tookItself(rec.Entries)
+	}
+	return out
+}
+
+// tookItself returns what a session and its children took by the entries that count, without those that
+// were copied.
+func tookItself(entries []*echo.Entry) (sum effect.Totals) {
+	counted := record.Counted(entries)
+	if len(counted) == 0 {
+		return sum
+	}
+	copied := echo.OriginOf(counted[0])
+	for _, e := range counted {
+		if e.NodeType == echo.NodeModelCall && !copied.Has(e) {
+			sum.CountRecorded(e)
+		}
+	}
+	return sum.Plus(sumOfEnds(counted))
 }
 
 func totalsOf(t record.Totals) effect.Totals {
@@ -48,10 +73,14 @@ func totalsOf(t record.Totals) effect.Totals {
 	}
 }
 
-// sumOfEnds returns what children took whose ends are among entries that count.
+// sumOfEnds returns what children took whose ends are among entries that count, and were not copied.
 func sumOfEnds(counted []*echo.Entry) (sum effect.Totals) {
-	for _, e := range counted {
-		if e.NodeType != echo.NodeChildEnd {
+	var copied echo.Origin
+	for i, e := range counted {
+		if i == 0 {
+			copied = echo.OriginOf(e)
+		}
+		if e.NodeType != echo.NodeChildEnd || copied.Has(e) {
 			continue
 		}
 		if out, err := effect.ChildOf(e); err == nil {

@@ -205,7 +205,15 @@ func (r *Run) asChild(ctx context.Context) (out *effect.ChildOutcome, failed, er
 	if failed != nil {
 		message = r.secrets.Text(failed.Error())
 	}
-	return outcomeOf(r.ID(), res, message), failed, nil
+	out = outcomeOf(r.ID(), res, message)
+	if r.header.ParentSeq > 0 {
+		rec, err := r.children.op.app.ReadJournal(r.ID())
+		if err != nil {
+			return nil, nil, &effect.RecordError{Err: fmt.Errorf("session %s: %w", r.ID(), err)}
+		}
+		out = tookOf(out, rec)
+	}
+	return out, failed, nil
 }
 
 // interrupted returns the end of ctx, or why else somebody ended a run.

@@ -199,6 +199,53 @@ func TestForkOfATree(t *testing.T) {
 	}
 }
 
+// What a fork says that its children took is what they took for it: what they have copied of those of the
+// original was paid for there. So it is counted, verified, and taken from its budget when it is resumed.
+func TestSumsOfAFork(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"top.json": `{"cascade_id": "top", "phases": [{"name": "plan", "instructions": "plan", "sub_cascades": [{"ref": "mid.json"}]}, {"name": "end", "instructions": "end"}]}`,
+		"mid.json": `{"cascade_id": "mid", "phases": [{"name": "one", "instructions": "one", "sub_cascades": [{"ref": "leaf.json", "name": "a"}]},
+			{"name": "two", "instructions": "two"}, {"name": "three", "instructions": "three", "sub_cascades": [{"ref": "leaf.json", "name": "b"}]}]}`,
+		"leaf.json": `{"cascade_id": "leaf", "phases": [{"name": "leaf", "instructions": "leaf"}]}`,
+	}
+	a, m := newApp(t), &speaker{}
+	ctx, cancel := context.WithCancel(t.Context())
+	m.says("two", func(context.Context) error { cancel(); return context.Canceled })
+	r := startTree(t, a, m, treeJob(t, files, "top.json"))
+	_, err := r.Do(ctx)
+	require.Error(t, err)
+	require.NoError(t, r.Close().Err)
+	entries := a.recording(t, "top").Entries
+	at := slices.IndexFunc(entries, func(e *echo.Entry) bool { return e.NodeType == echo.NodeChildStart })
+
+	m.asked = nil
+	ctx, cancel = context.WithCancel(t.Context())
+	m.says("end", func(context.Context) error { cancel(); return context.Canceled })
+	fork, err := a.Fork(t.Context(), "top", uint64(at+1), ForkOptions{ResumeOptions: ResumeOptions{Extensions: Extensions{Model: m}}}, Watch{})
+	require.NoError(t, err)
+	res, err := fork.Do(ctx)
+	require.Error(t, err)
+	require.NoError(t, fork.Close().Err)
+	require.Equal(t, []string{"two", "leaf", "three", "plan", "end"}, m.asked)
+	require.Equal(t, 3, res.Children.Calls)
+	sums := fork.Sums()
+	require.Equal(t, []int{1, 1, 3, 1}, []int{sums.Children.Begun, sums.Children.Ended, sums.Children.Totals.Calls, sums.Totals.Calls})
+	require.InDelta(t, 0.03, sums.Children.Totals.CostUSD, 1e-9)
+	require.Equal(t, 3, verifyTree(t, a, fork.ID()))
+
+	r = resumeParent(t, a, m, fork.ID())
+	res, err = r.Do(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, r.Close().Err)
+	require.Equal(t, []int{3, 2}, []int{res.Children.Calls, res.Calls})
+
+	child := begunBy(a.recording(t, fork.ID()).Entries)[0]
+	out, err := relatives{a}.outcomeRecorded(t.Context(), a.recording(t, child.end.Session), Extensions{})
+	require.NoError(t, err)
+	require.Equal(t, child.end.Totals, out.Totals, "its record says the same")
+}
+
 // A run that failed of a child that cannot go on cannot either.
 func TestChildFailsForGood(t *testing.T) {
 	t.Parallel()

@@ -178,7 +178,7 @@ func disagreementOfEnd(end *effect.ChildOutcome, child *journal.Recording, said 
 		if e.NodeType != echo.NodeRunEnd {
 			continue
 		}
-		what, parents, childs := endDiffers(end, e, sumOfEnds(record.Counted(child.Entries[:i])))
+		what, parents, childs := endDiffers(end, e, tookUntil(child, i))
 		if what == "" {
 			return ""
 		}
@@ -189,9 +189,27 @@ func disagreementOfEnd(end *effect.ChildOutcome, child *journal.Recording, said 
 	return differs
 }
 
-// endDiffers returns what the end of a run says otherwise than its parent's record of it. children is
-// what its own children took.
-func endDiffers(end *effect.ChildOutcome, e *echo.Entry, children effect.Totals) (what string, parents, childs any) {
+// tookUntil returns what a child and its own children took by one of its ends. That of the child of a fork
+// has what was copied, which the fork did not pay for.
+func tookUntil(child *journal.Recording, end int) effect.Totals {
+	e := child.Entries[end]
+	d, err := echo.Read[echo.RunEnd](e)
+	if err != nil || child.Header.ParentSeq > 0 {
+		return tookItself(child.Entries[:end])
+	}
+	took := effect.Totals{Calls: d.Calls, UnknownCosts: d.Unknown}
+	if e.Usage != nil {
+		took.Usage = *e.Usage
+	}
+	if e.CostUSD != nil {
+		took.CostUSD = *e.CostUSD
+	}
+	return took.Plus(sumOfEnds(record.Counted(child.Entries[:end])))
+}
+
+// endDiffers returns what the end of a run says otherwise than its parent's record of it. took is what
+// it and its own children took.
+func endDiffers(end *effect.ChildOutcome, e *echo.Entry, took effect.Totals) (what string, parents, childs any) {
 	d, err := echo.Read[echo.RunEnd](e)
 	if err != nil {
 		return "the end", end.Status, err
@@ -204,14 +222,6 @@ func endDiffers(end *effect.ChildOutcome, e *echo.Entry, children effect.Totals)
 	if end.Error != nil {
 		parentError = end.Error.Message
 	}
-	took := effect.Totals{Calls: d.Calls, UnknownCosts: d.Unknown}
-	if e.Usage != nil {
-		took.Usage = *e.Usage
-	}
-	if e.CostUSD != nil {
-		took.CostUSD = *e.CostUSD
-	}
-	took = took.Plus(children)
 	switch {
 	case end.Status != d.Status || end.Reason != d.Reason:
 		return "the end", fmt.Sprintf("%s (%s)", end.Status, end.Reason), fmt.Sprintf("%s (%s)", d.Status, d.Reason)
