@@ -147,27 +147,36 @@ func (c *children) begin(ctx context.Context, x *engine.Child) (r *childRun, min
 // do runs a child to its end, and closes it when its end is known.
 func (c *children) do(ctx context.Context, x *engine.Child, r *childRun) {
 	var run *Run
-	var out *effect.ChildOutcome
-	err := effect.Writer{Log: c.op.run.log}.Settle(ctx) // there is no child that its parent does not know of
-	if err == nil {
-		run, out, err = c.open(ctx, x)
-	}
-	if run != nil {
-		out, r.failed, err = run.asChild(ctx)
-	}
-	r.out, r.err = out, err
+	run, r.out, r.failed, r.err = c.toItsEnd(ctx, x)
 	close(r.done)
 	closing := Closing{Delivered: true}
 	if run != nil {
 		closing = run.Close()
 	}
-	if x.Detach && run != nil && out == nil {
+	if x.Detach && run != nil && r.out == nil {
 		closing.Interrupted = append(closing.Interrupted, x.Session)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.live--
 	c.closing.add(closing)
+}
+
+// toItsEnd opens a child and runs it to its end. A fault in it is an error: it does not end the process,
+// in which others run. failed is why the child did not complete.
+func (c *children) toItsEnd(ctx context.Context, x *engine.Child) (run *Run, out *effect.ChildOutcome, failed, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			out, failed, err = nil, nil, &effect.RecordError{Err: fmt.Errorf("session %s: a fault of windlass: %v\n%s", x.Session, p, debug.Stack())}
+		}
+	}()
+	if err := (effect.Writer{Log: c.op.run.log}).Settle(ctx); err != nil { // there is no child that its parent does not know of
+		return nil, nil, nil, err
+	}
+	if run, out, err = c.open(ctx, x); run != nil {
+		out, failed, err = run.asChild(ctx)
+	}
+	return run, out, failed, err
 }
 
 // Unfinished reports whether anything runs that the run has begun.
@@ -180,11 +189,6 @@ func (r *Run) Unfinished() bool {
 // asChild runs the run of a child. Its end is durable before its parent learns of it. failed is why the
 // child did not complete.
 func (r *Run) asChild(ctx context.Context) (out *effect.ChildOutcome, failed, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			out, failed, err = nil, nil, &effect.RecordError{Err: fmt.Errorf("session %s: a fault of windlass: %v\n%s", r.ID(), p, debug.Stack())}
-		}
-	}()
 	res, failed := r.Do(ctx)
 	switch {
 	case effect.IsRecordError(failed), failure.Is(failed, failure.StorageFailed), failure.Is(failed, failure.Diverged):

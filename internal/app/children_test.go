@@ -540,6 +540,22 @@ func TestChildPanics(t *testing.T) {
 	require.NoError(t, r.Close().Err)
 }
 
+// So does one that is opened, or whoever is told of it.
+func TestChildPanicsWhenItIsOpened(t *testing.T) {
+	t.Parallel()
+	a, err := Open(Options{Home: t.TempDir(), Dir: t.TempDir(), Version: "test"})
+	require.NoError(t, err)
+	r, err := a.Start(t.Context(), Job{Cascade: cascadeOf(t, parentCascade), File: "parent.json"}, RunOptions{SessionID: "p1", NoClickHouse: true, Extensions: Extensions{Model: &speaker{}}}, Watch{
+		Child: func(*Run, *Run) (engine.Observer, []echo.Sink) { panic("oh") },
+	})
+	require.NoError(t, err)
+	x := childOf(t, r, "x", childCascade)
+	_, err = r.children.Wait(t.Context(), x)
+	require.ErrorContains(t, err, fmt.Sprintf("session %s: a fault of windlass: oh", x.Session))
+	require.NoError(t, r.Close().Err)
+	require.NoError(t, a.Close())
+}
+
 // Children are followed by who follows their parent, if that is wanted.
 func TestChildrenAreFollowed(t *testing.T) {
 	t.Parallel()
