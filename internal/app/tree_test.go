@@ -2,9 +2,11 @@ package app
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -98,6 +100,47 @@ func TestStateThatAParentTakes(t *testing.T) {
 		had[b.key.String()] = b.end.State != nil
 	}
 	require.Equal(t, map[string]bool{"plan/child/facts": true, "plan/async/note": false, "each/item1/child/leaf": false, "each/item2/child/leaf": false}, had)
+}
+
+// What parent and child say of the state that they gave each other is compared, too.
+func TestVerifyStateOfChildren(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	files := maps.Clone(treeFiles)
+	files["top.json"] = strings.Replace(files["top.json"], `"phases": [`, `"phases": [{"name": "set", "tool": "set_state", "inputs": {"key": "tone", "value": "calm"}},`, 1)
+	r := startTree(t, a, &speaker{}, treeJob(t, files, "top.json"))
+	_, err := r.Do(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, r.Close().Err)
+	require.Equal(t, 5, verifyTree(t, a, "top"))
+	facts := begunBy(a.recording(t, "top").Entries)[0]
+	require.Equal(t, "calm", facts.start.State["tone"])
+	parent, child := a.recording(t, "top"), a.recording(t, facts.start.Session)
+	whole, err := a.Verify(t.Context(), child, Extensions{})
+	require.NoError(t, err)
+	require.Empty(t, disagreement(parent, facts, child)+disagreementOfState(parent, facts, child, whole.state))
+
+	says := "session top says that the value "
+	was := *facts
+	was.start.State = maps.Clone(facts.start.State)
+	was.start.State["tone"] = "harsh"
+	require.Equal(t, says+`tone in the state that it begins with is "harsh", and session `+was.start.Session+` that it is "calm"`, disagreement(parent, &was, child))
+	was.start.State = nil
+	require.Equal(t, says+`output_set in the state that it begins with is not there, and session `+was.start.Session+` that it is "Stored."`, disagreement(parent, &was, child))
+	was.start.State = maps.Clone(facts.start.State)
+	was.start.State["more"] = 1
+	require.Equal(t, says+`more in the state that it begins with is 1, and session `+was.start.Session+" that it is not there", disagreement(parent, &was, child))
+
+	end := *facts.end
+	end.State = maps.Clone(end.State)
+	end.State["color"] = "red"
+	was = *facts
+	was.end = &end
+	require.Equal(t, says+`color in the state that it ends with is "red", and session `+was.start.Session+` comes to "blue"`, disagreementOfState(parent, &was, child, whole.state))
+	end.Status = echo.StatusInterrupted
+	require.Empty(t, disagreementOfState(parent, &was, child, whole.state), "it has ended again since")
+	end.State = nil
+	require.Empty(t, disagreementOfState(parent, &was, child, whole.state), "it was not taken")
 }
 
 // A process can die when a child has begun for its parent, and has not written a whole line itself.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -114,10 +115,59 @@ func (a relatives) verifyChild(ctx context.Context, parent *journal.Recording, b
 		v.Verification = &Verification{SessionID: id, Difference: err.Error()}
 		return v, nil
 	}
-	if differs := disagreement(parent, b, rec); v.Holds && differs != "" {
+	differs := disagreement(parent, b, rec)
+	if differs == "" && v.Holds && len(parent.Header.Redactions)+len(rec.Header.Redactions) == 0 {
+		differs = disagreementOfState(parent, b, rec, v.state)
+	}
+	if v.Holds && differs != "" {
 		v.Holds, v.Difference = false, differs
 	}
 	return v, nil
+}
+
+// disagreementOfState compares the state that a session has taken of a child with that with which the
+// replay of the child ends, unless it has ended again since.
+func disagreementOfState(parent *journal.Recording, b *begunChild, child *journal.Recording, state map[string]any) string {
+	last := record.EndOf(child.Entries)
+	if b.end == nil || b.end.State == nil || b.end.Status != last.Status || b.end.Reason != last.Reason {
+		return ""
+	}
+	what, parents, childs := stateDiffers(b.end.State, state)
+	if what == "" {
+		return ""
+	}
+	return fmt.Sprintf("session %s says that %s in the state that it ends with is %v, and session %s comes to %v", parent.Header.SessionID, what, parents, child.Header.SessionID, childs)
+}
+
+// stateDiffers returns the first value, by name, that is not the same in two states.
+func stateDiffers(parents, childs map[string]any) (what, parent, child string) {
+	names := maps.Clone(parents)
+	if names == nil {
+		names = map[string]any{}
+	}
+	maps.Copy(names, childs)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if p, c := valueText(parents, name), valueText(childs, name); !sameJSON(json.RawMessage(p), json.RawMessage(c)) {
+			return "the value " + name, p, c
+		}
+	}
+	return "", "", ""
+}
+
+func valueText(state map[string]any, name string) string {
+	if value, ok := state[name]; ok {
+		return string(effect.MustJSON(value))
+	}
+	return "not there"
+}
+
+// firstState returns the state that the session of a header began with.
+func firstState(h *journal.Header) map[string]any {
+	var started Started
+	if err := json.Unmarshal(h.Options, &started); err != nil {
+		return nil
+	}
+	return started.state()
 }
 
 // disagreement returns what a session and its child say of each other that is not the same, "" when
@@ -143,6 +193,9 @@ func disagreement(parent *journal.Recording, b *begunChild, child *journal.Recor
 	}
 	if input, err := json.Marshal(b.start.Input); err != nil || !sameJSON(input, c.Input) {
 		return said("the input", string(input), string(c.Input))
+	}
+	if what, parents, childs := stateDiffers(b.start.State, firstState(c)); what != "" {
+		return said(what+" in the state that it begins with", parents, childs)
 	}
 	if b.end == nil {
 		return ""
