@@ -3,8 +3,6 @@
 package soundings
 
 import (
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,8 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/e2e/lab/billed"
-	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/echo/record"
 )
 
 // TestForms validates, runs and verifies the file of every case, and holds what came of it against what the case says.
@@ -28,19 +24,7 @@ func TestForms(t *testing.T) {
 				t.Parallel()
 				c := billed.ReadCase(t, path)
 				w := suite.New(t, c.Answers)
-				err := w.Play(name, c)
-				if os.Getenv("SHOW") != "" {
-					tree := w.Tree(name)
-					for _, s := range tree.All {
-						fmt.Println(name, "OUTPUT", echo.AsText(record.EndOf(s.Entries).Output))
-						for _, e := range s.Entries {
-							if e.NodeType == echo.NodeChoice || e.NodeType == echo.NodeCandidate || e.NodeType == echo.NodeVerdict {
-								fmt.Println(name, e.Key, string(e.Data))
-							}
-						}
-					}
-				}
-				require.NoError(t, err)
+				require.NoError(t, w.Play(name, c))
 			})
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/windlass-run/windlass/e2e/lab"
@@ -27,6 +28,15 @@ var suite = billed.Suite{
 	ModelPrices: map[string]*llmtest.Prices{
 		"ruby-large": {Input: 7310, Cached: 731, Output: 31700},
 		"opal-small": {Input: 530, Cached: 53, Output: 1900},
+	},
+	Expects: func(r *llmtest.Request) (int64, bool) {
+		switch head := r.Messages[0].Text(); {
+		case strings.HasPrefix(head, "You judge"):
+			return 300, true // it may have more, as models reason
+		case strings.HasPrefix(head, "You write one answer"):
+			return 0, true // it may have any number
+		}
+		return 0, false
 	},
 }
 

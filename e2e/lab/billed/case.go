@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -22,8 +23,11 @@ type Case struct {
 	File    string         `json:"file"`
 	Input   map[string]any `json:"input"`
 	Flags   []string       `json:"flags"`
+	MaxUSD  float64        `json:"max_usd"` // that the run may take; 0: any
 	Answers []Rule         `json:"answers"`
 	Tools   []string       `json:"tools"` // of a tree that is killed: the names that its tool is called with
+
+	Rows bool `json:"-"` // the run is recorded in ClickHouse, too
 
 	Exit     int                   `json:"exit"`
 	Output   any                   `json:"output"`   // nil: any
@@ -48,7 +52,13 @@ func ReadCase(t testing.TB, path string) *Case {
 
 // Arguments returns those of the run of a case.
 func (c *Case) Arguments(id string) []string {
-	args := []string{"run", c.File, "--session", id, "--no-clickhouse", "--json", "--progress", "plain"}
+	args := []string{"run", c.File, "--session", id, "--json", "--progress", "plain"}
+	if !c.Rows {
+		args = append(args, "--no-clickhouse")
+	}
+	if c.MaxUSD > 0 {
+		args = append(args, "--max-usd", strconv.FormatFloat(c.MaxUSD, 'f', -1, 64))
+	}
 	if c.Input != nil {
 		data, err := json.Marshal(c.Input)
 		if err != nil {
@@ -57,6 +67,11 @@ func (c *Case) Arguments(id string) []string {
 		args = append(args, "--input-json", string(data))
 	}
 	return append(args, c.Flags...)
+}
+
+// resume returns the arguments that continue a run of the case.
+func (c *Case) resume(id string) []string {
+	return []string{"resume", id, "--json", "--progress", "plain"}
 }
 
 // Play validates, runs and verifies the file of a case, and returns all that is not as it says.

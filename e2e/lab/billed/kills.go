@@ -38,6 +38,7 @@ type Kills struct {
 
 	Spoils func(w *World, name string) bool        // breaks what a run has read; reports whether it did; may be nil
 	Ended  func(w *World, u *Undisturbed, t *Tree) // looks at a run that has ended; may be nil
+	Rows   bool                                    // runs are recorded in an engine of their own, too
 
 	t     *testing.T
 	began time.Time
@@ -92,8 +93,8 @@ func (k *Kills) undisturbed(t *testing.T, name string) *Undisturbed {
 	t.Helper()
 	u := &Undisturbed{Name: name, ids: map[string]bool{}}
 	u.Case = ReadCase(t, filepath.Join(k.Dir, name+".json"))
-	w := k.New(t, u.Answers)
-	w.Provider.Late = Lateness
+	u.Case.Rows = k.Rows
+	w := k.world(t, u)
 	start := time.Now()
 	r := w.Result(w.MustRun(0, u.Arguments(name)...))
 	u.took, u.Output = time.Since(start), echo.AsText(r.Output)
@@ -123,6 +124,18 @@ func (k *Kills) undisturbed(t *testing.T, name string) *Undisturbed {
 	return u
 }
 
+// world returns one for a run that is killed.
+func (k *Kills) world(t *testing.T, u *Undisturbed) *World {
+	t.Helper()
+	anew := k.New
+	if k.Rows {
+		anew = k.NewWithEngine
+	}
+	w := anew(t, u.Answers)
+	w.Provider.Late = Lateness
+	return w
+}
+
 // round is one tree with all its deaths.
 type round struct {
 	*World
@@ -139,8 +152,7 @@ func (k *Kills) round(t *testing.T, u *Undisturbed, n int) {
 	t.Helper()
 	h := fnv.New64a()
 	fmt.Fprint(h, u.Name, n)
-	w := k.New(t, u.Answers)
-	w.Provider.Late = Lateness
+	w := k.world(t, u)
 	defer w.Provider.Close()
 	r := &round{World: w, all: k, like: u, t: t, rand: rand.New(rand.NewPCG(k.Seed, h.Sum64())), id: u.Name, number: n} // a model can see ids of children, which follow from it
 	r.play()
@@ -185,7 +197,7 @@ func (r *round) play() {
 		if record.EndOf(tree.Root.Entries).Status == echo.StatusCompleted {
 			return
 		}
-		args = []string{"resume", r.id, "--json", "--progress", "plain"}
+		args = r.like.resume(r.id)
 	}
 }
 
@@ -194,12 +206,21 @@ func (r *round) afterDeath(tree *Tree) {
 	r.t.Helper()
 	require.NoError(r.t, tree.Agree(), r.told())
 	r.SettleBill(tree)
+	r.within(tree)
 	v := r.Start(nil, "verify", r.id)
 	require.Zero(r.t, v.Code, "%s\n%s%s", r.told(), v.Out, v.Err)
 	r.all.held.Add(1)
 	last := tree.Root.Entries
 	if len(last) > 0 {
 		r.story = append(r.story, fmt.Sprintf("  %d sessions, the root's last entry is %s", len(tree.All), last[len(last)-1].Key))
+	}
+}
+
+// within demands that what is recorded is within the budget.
+func (r *round) within(tree *Tree) {
+	r.t.Helper()
+	if r.like.MaxUSD > 0 {
+		require.LessOrEqual(r.t, tree.Root.WithChildren().CostUSD, r.like.MaxUSD+Cent, r.told())
 	}
 }
 
@@ -211,6 +232,7 @@ func (r *round) check() {
 	require.NoError(r.t, tree.Agree(), r.told())
 	require.Equal(r.t, r.like.Output, echo.AsText(record.EndOf(tree.Root.Entries).Output), r.told())
 	r.ShownSum(tree)
+	r.within(tree)
 	unreached := r.SettleBill(tree)
 	for id := range r.Provider.Asked() {
 		require.True(r.t, r.like.ids[id], "a request is another than in the undisturbed tree\n%s", r.told())

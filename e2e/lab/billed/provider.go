@@ -74,7 +74,7 @@ func (s *Suite) pricesOf(model string) *llmtest.Prices {
 
 func (s *Suite) startProvider(t testing.TB, rules []Rule) *Provider {
 	t.Helper()
-	p := &Provider{rules: rules, account: account{prices: s.pricesOf}}
+	p := &Provider{rules: rules, account: account{prices: s.pricesOf, expects: s.Expects}}
 	p.Server = crashtest.Start(crashtest.Config{
 		Config: llmtest.Config{Key: lab.Key, Prices: s.Prices, ModelPrices: s.ModelPrices, Answer: p.answer},
 		Name: func(r *llmtest.Request) (id, text string) {

@@ -232,15 +232,15 @@ func (s *Session) ownSums() error {
 		if e.NodeType != echo.NodeRunEnd || e.Usage == nil || e.CostUSD == nil {
 			continue
 		}
-		if math.Abs(*e.CostUSD-sum.CostUSD) > cent || e.Usage.In != sum.Usage.In || e.Usage.Out != sum.Usage.Out || e.Usage.Cached != sum.Usage.Cached {
+		if math.Abs(*e.CostUSD-sum.CostUSD) > Cent || e.Usage.In != sum.Usage.In || e.Usage.Out != sum.Usage.Out || e.Usage.Cached != sum.Usage.Cached {
 			return fmt.Errorf("run_end says $%.9f and %+v, its calls are $%.9f and %+v", *e.CostUSD, *e.Usage, sum.CostUSD, sum.Usage)
 		}
 	}
 	return nil
 }
 
-// cent is how far two sums of money may be apart, in US dollars.
-const cent = 1e-6
+// Cent is how far two sums of money may be apart, in US dollars.
+const Cent = 1e-6
 
 // links holds what a session says of its children against what they say.
 func (s *Session) links(root *Session) error {
@@ -319,7 +319,7 @@ func (s *Session) ended(e *echo.Entry, d *echo.ChildEnd) error {
 		}
 		return nil
 	}
-	if math.Abs(*e.CostUSD-sum.CostUSD) > cent || e.Usage.In != sum.Usage.In || e.Usage.Out != sum.Usage.Out || e.Usage.Cached != sum.Usage.Cached || d.Calls != s.calls() {
+	if math.Abs(*e.CostUSD-sum.CostUSD) > Cent || e.Usage.In != sum.Usage.In || e.Usage.Out != sum.Usage.Out || e.Usage.Cached != sum.Usage.Cached || d.Calls != s.calls() {
 		return fmt.Errorf("child_end %s says $%.9f, %+v in %d calls; the child and its children took $%.9f, %+v in %d calls",
 			e.Key, *e.CostUSD, *e.Usage, d.Calls, sum.CostUSD, sum.Usage, s.calls())
 	}

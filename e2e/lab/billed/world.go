@@ -33,6 +33,10 @@ type Suite struct {
 	// The prices of the project's windlass.json, and of models that have prices of their own there.
 	Prices      *llmtest.Prices
 	ModelPrices map[string]*llmtest.Prices
+
+	// Expects says how many tokens an answer is expected to have that may have more, or any number of them; else a
+	// budget counts as many as it may have. May be nil.
+	Expects func(*llmtest.Request) (tokens int64, ok bool)
 }
 
 // World is a copy of the project, a home, and a server of its own.
@@ -162,7 +166,7 @@ func (w *World) SettleBill(t *Tree) (unreached int) {
 		unreached++
 	}
 	require.Empty(w.T, numbers, "answers are recorded that the server did not bill")
-	require.InDelta(w.T, float64(bill)/1e9, usd, cent, "what is recorded is not what the server billed (%d answers for $%.9f never came to a record)", unreached, float64(lost)/1e9)
+	require.InDelta(w.T, float64(bill)/1e9, usd, Cent, "what is recorded is not what the server billed (%d answers for $%.9f never came to a record)", unreached, float64(lost)/1e9)
 	numbers, _, _ = t.Recorded()
 	w.Provider.settle(numbers)
 	return unreached
@@ -183,7 +187,7 @@ func (w *World) ShownSum(t *Tree) {
 	require.NoError(w.T, json.Unmarshal([]byte(e.Out), &shown), e.Out)
 	_, usd, err := t.Recorded()
 	require.NoError(w.T, err)
-	require.InDelta(w.T, usd, shown.With.CostUSD, cent, e.Out)
+	require.InDelta(w.T, usd, shown.With.CostUSD, Cent, e.Out)
 }
 
 // Exists reports whether a session's journal is there.
