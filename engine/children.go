@@ -125,7 +125,7 @@ func (c *children) limits() *cascade.Budget {
 	if most <= 0 {
 		return nil
 	}
-	return &cascade.Budget{MaxSeconds: max(most-c.Rec.Active().Sub(c.run.Start).Seconds(), 0.001)}
+	return &cascade.Budget{MaxSeconds: max(most-c.run.Took(c.Rec.Active()), 0.001)}
 }
 
 // end waits for a child and records how it ended, under the key. A limit that stops a child that is

@@ -179,14 +179,14 @@ func (l *list) element(ctx context.Context, i int) part {
 		if stopped > 0 {
 			return part{}
 		}
-		return part{run: b, err: err}
+		return part{run: left(b), err: err}
 	}
 	v := b.newVisit(l.v.Def, visitAt{scope: scopeElement, key: key, visit: l.v.Record.Visit, item: i + 1})
 	out, err := v.do(ctx)
 	if err != nil && recoverable(err) {
 		l.failed.CompareAndSwap(0, int64(i+1))
 	}
-	return part{run: b, out: out, err: err, visit: v.result}
+	return part{run: left(b), out: out, err: err, visit: v.result}
 }
 
 // stopped returns the element whose failure keeps another one from beginning, 0 when none does. What

@@ -243,7 +243,7 @@ func TestNodesOfAGraph(t *testing.T) {
 	require.Len(t, f.Routes(), 1)
 	require.Equal(t, 4, f.Sums().Phases)
 	require.Nil(t, f.Output(), "others come after all that have completed")
-	require.Equal(t, "mend", f.State("k"))
+	require.Equal(t, "read", f.State("k"), "the later one in the file, of two that are not after each other")
 
 	stopped := graph(t)
 	stopped.say("run/end", echo.RunEnd{Status: echo.StatusInterrupted, Reason: echo.StopInterrupted}, failed("interrupted"))

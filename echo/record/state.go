@@ -50,7 +50,7 @@ func (s *state) add(e *echo.Entry) {
 	}
 	switch e.NodeType {
 	case echo.NodeRunStart:
-		s.start = e
+		s.start, s.trunk.order = e, orderOf(e)
 	case echo.NodeRoute:
 		if d, err := echo.Read[echo.Route](e); err == nil {
 			s.routes = append(s.routes, d)
