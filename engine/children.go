@@ -16,7 +16,6 @@ import (
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/sounding"
-	"github.com/windlass-run/windlass/engine/texts"
 	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/internal/excerpt"
 )
@@ -309,7 +308,7 @@ func (v *visit) give(w *wanted, field string, inputMap map[string]string, contex
 
 // given returns the value of an input: of a template, or of a name of the state or the input.
 func (v *visit) given(field, source string) (any, error) {
-	if texts.IsTemplate(source) {
+	if cascade.IsTemplate(source) {
 		return v.templates.Text(field, source)
 	}
 	value, err := v.templates.LookUp(source)

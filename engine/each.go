@@ -93,7 +93,7 @@ func noList(value any) error {
 
 // listOf returns what a template renders, or a path leads to.
 func (v *visit) listOf(text string) (any, error) {
-	if !texts.IsTemplate(text) {
+	if !cascade.IsTemplate(text) {
 		return v.templates.LookUp(text)
 	}
 	rendered, err := v.templates.Text("for_each.items", text)
@@ -146,7 +146,7 @@ func listOfInput(each *cascade.ForEach, input map[string]any) (value any, known 
 	if input != nil {
 		vars["input"] = input
 	}
-	if !texts.IsTemplate(text) {
+	if !cascade.IsTemplate(text) {
 		if root, _, _ := strings.Cut(text, "."); root != "input" {
 			return nil, false, nil
 		}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/internal/template"
@@ -215,9 +214,6 @@ func History(items []echo.Item) []any {
 	}
 	return out
 }
-
-// IsTemplate reports whether a text is a template, and no name or path, as the loader takes it.
-func IsTemplate(text string) bool { return cascade.IsTemplate(text) }
 
 // LookUp returns what a path leads to, such as outputs.plan.files: from a variable of templates, or
 // else from a name of the state or of the input.
