@@ -225,6 +225,7 @@ func (o *opening) chooseTools(db clickhouse.Options) error {
 	if !o.options.NoClickHouse {
 		o.pool = o.app.pool(db)
 		o.run.store = &store{querier: database.NewQuerier(o.pool)}
+		o.runner.Rewrites = database.Rewrites{Pool: o.pool}
 		t.SQL = o.run.store
 	}
 	registry, err := tool.New(t)
