@@ -88,7 +88,7 @@ func (w *wholes) try(ctx context.Context, key echo.Key, c *sounding.Candidate) p
 			err = screen(ctx, at.v, out.Output)
 		}
 	}
-	c.Err, c.Asked, p.err = err, c.Plan.Model.Name, err
+	c.Err, c.Asked, p.err = err, c.Model.Name, err
 	p.visit = at.v.result
 	return p
 }
@@ -97,7 +97,7 @@ func (w *wholes) try(ctx context.Context, key echo.Key, c *sounding.Candidate) p
 func (w *wholes) begin(ctx context.Context, key echo.Key, c *sounding.Candidate) (*effect.ChildOutcome, error) {
 	r := w.v.run
 	at := key.Step(echo.StepCandidate)
-	if err := w.v.Rec.Add(at, c.Recorded(c.Plan.Model.Name)); err != nil {
+	if err := w.v.Rec.Add(at, c.Recorded(c.Model.Name)); err != nil {
 		return nil, err
 	}
 	def := c.Cascade(r.spec.Cascade)

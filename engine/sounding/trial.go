@@ -63,7 +63,7 @@ func (t *Trial) Rewording(model string) Rewording {
 
 // Trial returns the candidate as a run of the whole cascade.
 func (c *Candidate) Trial() *Trial {
-	return &Trial{Candidate: c.Recorded(c.Plan.Model.Name), RewriteModel: c.Of.Settings.RewriteModel, Winners: c.Of.Winners}
+	return &Trial{Candidate: c.Recorded(c.Model.Name), RewriteModel: c.Of.Settings.RewriteModel, Winners: c.Of.Winners}
 }
 
 // Cascade returns the cascade as the candidate runs it.
