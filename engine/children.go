@@ -49,7 +49,8 @@ type Children interface {
 	// Wait runs a child to its end, or waits for one that was begun. A child that failed is an outcome.
 	// The error is a [*budget.Error] when a limit of a run above the child stopped it, or the end of ctx.
 	Wait(ctx context.Context, c *Child) (*effect.ChildOutcome, error)
-	// Find reads a cascade that is named while the run goes on.
+	// Find reads a cascade that is named while the run goes on. What it returns when ctx has ended does
+	// not count.
 	Find(ctx context.Context, name string) echo.FoundCascade
 	// Read makes a cascade of what was found.
 	Read(found *echo.FoundCascade) (*cascade.Reached, error)

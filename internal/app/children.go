@@ -99,10 +99,9 @@ func (c *children) Wait(ctx context.Context, x *engine.Child) (*effect.ChildOutc
 	return r.out, r.err
 }
 
-// Find implements [engine.Children]. It takes moments, and its end is not that of the run: what is
-// recorded of it says what was there.
+// Find implements [engine.Children]. The end of ctx ends the search, of which nothing is recorded then.
 func (c *children) Find(ctx context.Context, name string) echo.FoundCascade {
-	found, err := c.op.findCascade(context.WithoutCancel(ctx), name)
+	found, err := c.op.findCascade(ctx, name)
 	var lib json.RawMessage
 	if err == nil {
 		lib, err = library.Encode(found.Cascade)
