@@ -164,11 +164,7 @@ func (c *children) slot(ctx context.Context, x *engine.Child, r *childRun) (rele
 	if x.How != echo.ChildAsync && x.How != echo.ChildSpawn {
 		return none, true
 	}
-	root := c.op
-	for root.parent != nil {
-		root = root.parent
-	}
-	slots := root.run.children.slots
+	slots := c.op.root().run.children.slots
 	select {
 	case slots <- struct{}{}:
 		return func() { <-slots }, true
