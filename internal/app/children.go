@@ -164,7 +164,7 @@ func (c *children) slot(ctx context.Context, x *engine.Child, r *childRun) (rele
 	if x.How != echo.ChildAsync && x.How != echo.ChildSpawn {
 		return none, true
 	}
-	slots := c.op.root().run.children.slots
+	slots := rootOf(c.op).run.children.slots
 	select {
 	case slots <- struct{}{}:
 		return func() { <-slots }, true

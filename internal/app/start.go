@@ -92,8 +92,8 @@ type opening struct {
 	cache  string
 }
 
-// root returns the opening of the run above that no other of this process has begun.
-func (o *opening) root() *opening {
+// rootOf returns the opening of the run above that no other of this process has begun.
+func rootOf(o *opening) *opening {
 	for o.parent != nil {
 		o = o.parent
 	}
