@@ -24,6 +24,7 @@ var (
 	schemaPlace  = newSchemaPlace()
 	inputsPlace  = &echo.ContentPlace{Is: echo.ContentInputs, Schema: schemaPlace, Members: map[string]*echo.ContentPlace{"*": aText}}
 	cascadePlace = newCascadePlace()
+	optionsPlace = object(map[string]*echo.ContentPlace{"state": allData}) // of a child: the rest is never masked, and has no content
 	libraryPlace = object(map[string]*echo.ContentPlace{"cascades": listOf(object(map[string]*echo.ContentPlace{"cascade": cascadePlace}))})
 )
 

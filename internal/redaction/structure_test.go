@@ -33,7 +33,7 @@ const (
 	inKeys    = "keys of verdicts have it, and a replay compares them; where it has a text that was taken out, it is reported"
 	inHashes  = "the hash of each request has it, and a replay compares them; where it has a text that was taken out, it is reported"
 	aProgram  = "a program: with another text in it it would do something else; where it has a text that was taken out, it is reported"
-	ofTheRun  = "what a run was given, which never has secrets: docs/architecture.md"
+	ofTheRun  = "what a run was given, which never has secrets but for the state of a child, which plan.go changes: docs/architecture.md"
 	ofPeople  = "said by whoever redacted, when they did"
 	elsewhere = "plan.go changes it; TestEveryPlace"
 )
