@@ -224,9 +224,24 @@ func (k childRules) checkTool(at place, name, from string, byModel bool) {
 		k.tools.unknown(at, name, from, problem.Hint)
 	case problem != nil:
 		broken(at, from, problem)
+	case r != nil && !k.known.Recorded && IsEngineTool(r.ToolName()):
+		at.Error(CodeShadowsBuiltin, fmt.Sprintf("%s names the cascade %q, which would never run: calls of %q go to the built-in tool", from, r.Cascade.CascadeID, r.ToolName()),
+			"give the cascade another cascade_id, or begin it by sub_cascades")
 	case r != nil && !byModel:
 		k.checkToolInputs(at, r, from)
 	}
+}
+
+// spawnTool is the tool by which a model begins a cascade that it names.
+const spawnTool = "spawn_cascade"
+
+// IsEngineTool reports whether a tool is one that the engine answers itself, whatever else has its name.
+func IsEngineTool(name string) bool {
+	switch name {
+	case recallTool, searchTool, setStateTool, getStateTool, routeTool, spawnTool:
+		return true
+	}
+	return false
 }
 
 // checkToolInputs holds the inputs of a phase that runs a cascade as its tool against what that takes.

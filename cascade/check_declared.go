@@ -73,6 +73,9 @@ func (b *toolbox) names() []string {
 // setStateTool is the tool that stores a value in the state of the run.
 const setStateTool = "set_state"
 
+// getStateTool is the tool that reads it.
+const getStateTool = "get_state"
+
 // routeTool is the tool by which a model chooses among hand-offs.
 const routeTool = "route_to"
 

@@ -96,6 +96,14 @@ var judged = map[string]*shape.Shape{
 // runVariables are those that the judges of whole runs see beside what is judged.
 var runVariables = []string{"input", "env", "session", "session_id"}
 
+// refined is the shape of inputs with what a whole run of a step of refinement is given besides.
+func (k variableRules) refined(input *shape.Shape) *shape.Shape {
+	if s := k.cascade.Soundings; s == nil || s.Reforge == nil {
+		return input
+	}
+	return withMembers(input, map[string]any{soundings.RefinementInput: map[string]any{"best": "", "prompt": "", "step": 0}})
+}
+
 // checkRunVariables checks the templates of the soundings of the cascade.
 func (k variableRules) checkRunVariables(s *varScope) {
 	s.run, s.variables = true, map[string]any{}

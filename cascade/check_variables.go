@@ -22,7 +22,7 @@ func (k variableRules) checkVariables() {
 	if !k.enabled() {
 		return
 	}
-	input := k.cascade.InputsSchema.Shape()
+	input := k.refined(k.cascade.InputsSchema.Shape())
 	phase := k.scope(k.known.Variables.Phase, input)
 	for _, p := range k.phases {
 		if k.root.Document().Full() || k.stop() != nil {

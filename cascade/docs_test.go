@@ -18,14 +18,6 @@ func TestDocumentedDefaults(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../docs/cascade.md")
 	require.NoError(t, err)
-	var doc struct {
-		Defs map[string]struct {
-			Properties map[string]struct {
-				Default json.RawMessage `json:"default"`
-			} `json:"properties"`
-		} `json:"$defs"`
-	}
-	require.NoError(t, json.Unmarshal(schema.CascadeJSON(), &doc))
 	for head, name := range map[string]string{
 		"key of `context`": "Context", "key of an object in `from`": "Source", "key of `inter_phase`": "InterContext",
 		"key of `cards`": "Cards", "key of `anchors`": "Anchors", "key of `selection`": "Selection",
@@ -38,19 +30,45 @@ func TestDocumentedDefaults(t *testing.T) {
 			_, section, found = strings.Cut(section, "\n## Context inside a phase\n")
 			require.True(t, found)
 		}
-		rows := tableOf(t, section, head)
-		properties := doc.Defs[name].Properties
-		require.Len(t, rows, len(properties), name)
-		for key, p := range properties {
-			cell, ok := rows[key]
-			require.True(t, ok, "the table of %s has no row for %s", name, key)
-			if p.Default == nil {
-				require.NotRegexp(t, "^`[0-9\"\\[]", cell, "%s of %s has no default in the schema", key, name)
-				continue
-			}
-			require.Regexp(t, "^`.*`$", cell, "%s of %s", key, name)
-			require.JSONEq(t, string(p.Default), strings.Trim(cell, "`"), "%s of %s", key, name)
+		requireDefaults(t, name, tableOf(t, section, head))
+	}
+}
+
+// The tables of the page about soundings have a row for every key, with the default of the schema.
+func TestDocumentedDefaultsOfSoundings(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../docs/soundings.md")
+	require.NoError(t, err)
+	for head, name := range map[string]string{
+		"key of `soundings`": "Soundings", "key of a model": "Model", "key of `ballots`": "Ballots", "key of `cost_aware_evaluation`": "CostAware",
+		"key of `pareto_frontier`": "Pareto", "key of `adaptive`": "Adaptive", "key of `reforge`": "Reforge",
+	} {
+		requireDefaults(t, name, tableOf(t, string(data), head))
+	}
+}
+
+// requireDefaults holds the rows of a table against a type of the schema.
+func requireDefaults(t *testing.T, name string, rows map[string]string) {
+	t.Helper()
+	var doc struct {
+		Defs map[string]struct {
+			Properties map[string]struct {
+				Default json.RawMessage `json:"default"`
+			} `json:"properties"`
+		} `json:"$defs"`
+	}
+	require.NoError(t, json.Unmarshal(schema.CascadeJSON(), &doc))
+	properties := doc.Defs[name].Properties
+	require.Len(t, rows, len(properties), name)
+	for key, p := range properties {
+		cell, ok := rows[key]
+		require.True(t, ok, "the table of %s has no row for %s", name, key)
+		if p.Default == nil {
+			require.NotRegexp(t, "^`[0-9\"\\[]", cell, "%s of %s has no default in the schema", key, name)
+			continue
 		}
+		require.Regexp(t, "^`.*`$", cell, "%s of %s", key, name)
+		require.JSONEq(t, string(p.Default), strings.Trim(cell, "`"), "%s of %s", key, name)
 	}
 }
 

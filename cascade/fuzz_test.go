@@ -14,7 +14,7 @@ func FuzzParse(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, path := range append(files, "testdata/everything.yaml") {
+	for _, path := range append(files, "testdata/everything.yaml", "testdata/soundings/all_with_cost.json") {
 		if strings.HasSuffix(path, ".golden") {
 			continue
 		}

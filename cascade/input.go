@@ -3,8 +3,10 @@ package cascade
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
+	"github.com/windlass-run/windlass/cascade/soundings"
 	"github.com/windlass-run/windlass/schema"
 )
 
@@ -19,7 +21,9 @@ func (c *Cascade) CheckInputContext(ctx context.Context, input map[string]any) [
 	if input == nil {
 		input = map[string]any{}
 	}
-	violations := c.InputsSchema.Match(ctx, input)
+	given := maps.Clone(input)
+	delete(given, soundings.RefinementInput)
+	violations := c.InputsSchema.Match(ctx, given)
 	reported := map[string]bool{}
 	for _, v := range violations {
 		if v.Pointer == "" && v.Keyword == "required" {
@@ -135,7 +139,11 @@ func absent(v any, path []any) int {
 
 // InputWarnings returns what is probably a mistake in a run's input: inputs that an inputs_schema
 // of names does not name.
-func (c *Cascade) InputWarnings(input map[string]any) []string { return c.InputsSchema.Unnamed(input) }
+func (c *Cascade) InputWarnings(input map[string]any) []string {
+	given := maps.Clone(input)
+	delete(given, soundings.RefinementInput)
+	return c.InputsSchema.Unnamed(given)
+}
 
 // ReadValue reads an input given as text: as JSON if it is that and no string is wanted.
 func (c *Cascade) ReadValue(name, text string) any { return c.InputsSchema.Read(name, text) }

@@ -69,8 +69,10 @@ var otherCascades = map[string]string{
 	"child.json": `{"cascade_id": "child", "inputs_schema": {"topic": "what about"}, "phases": [{"name": "a", "instructions": "{{ input.topic }}"}]}`,
 	"closed": `{"cascade_id": "closed", "inputs_schema": {"type": "object", "required": ["id"], "additionalProperties": false,
 		"properties": {"id": {"type": "integer"}, "note": {"type": "string"}}}, "phases": [{"name": "a", "instructions": "x"}]}`,
-	"judge": `{"cascade_id": "judge", "inputs_schema": {"content": "what to judge"}, "phases": [{"name": "a", "instructions": "{{ input.content }}"}]}`,
-	"mute":  `{"cascade_id": "mute", "phases": [{"name": "a", "instructions": "x"}]}`,
+	"judge":             `{"cascade_id": "judge", "inputs_schema": {"content": "what to judge"}, "phases": [{"name": "a", "instructions": "{{ input.content }}"}]}`,
+	"flows/recall.json": `{"cascade_id": "recall", "inputs_schema": {"topic": "what about"}, "phases": [{"name": "a", "instructions": "{{ input.topic }}"}]}`,
+	"flows/route.json":  `{"cascade_id": "route to", "inputs_schema": {"topic": "what about"}, "phases": [{"name": "a", "instructions": "{{ input.topic }}"}]}`,
+	"mute":              `{"cascade_id": "mute", "phases": [{"name": "a", "instructions": "x"}]}`,
 }
 
 func testResolve(ref string) (*Reached, *Problem) {

@@ -177,6 +177,33 @@ func TestJudgesNeedInput(t *testing.T) {
 	require.Equal(t, map[string][]string{"TONE": {`"soundings.evaluator_instructions"`}}, c.MissingEnv(nil))
 }
 
+// A whole run of a step of refinement is given more than its inputs_schema takes, and templates may use
+// it where it may be missing.
+func TestRefinementOfRuns(t *testing.T) {
+	t.Parallel()
+	const text = `{"cascade_id": "x", "inputs_schema": {"type": "object", "properties": {"n": {}}, "additionalProperties": false}, "soundings": {"factor": 2REFORGE},
+		"phases": [{"name": "a", "instructions": "{{ input.n }} {% if input._refinement_context is defined %}{{ input._refinement_context.best }}{{ input._refinement_context.other | default(1) }}{% endif %}"}]}`
+	c, found, err := Parse("x.json", []byte(strings.ReplaceAll(text, "REFORGE", `, "reforge": {}`)), testKnown())
+	require.NoError(t, err)
+	require.Empty(t, found)
+	best := map[string]any{"best": "b", "prompt": "p", "step": 1}
+	require.Empty(t, c.CheckInput(map[string]any{"n": 1, "_refinement_context": best}))
+	require.Empty(t, c.CheckInput(map[string]any{"n": 1}))
+	require.Len(t, c.CheckInput(map[string]any{"n": 1, "other": 2}), 1)
+	require.Empty(t, c.InputWarnings(map[string]any{"n": 1, "_refinement_context": best}))
+
+	named, _, err := Parse("x.json", []byte(`{"cascade_id": "x", "inputs_schema": {"n": "a number"}, "phases": [{"name": "a", "instructions": "x"}]}`), testKnown())
+	require.NoError(t, err)
+	input := map[string]any{"_refinement_context": best}
+	require.Empty(t, named.InputWarnings(input))
+	require.Len(t, input, 1, "what is given stays as it is")
+
+	_, found, err = Parse("x.json", []byte(`{"cascade_id": "x", "soundings": {"factor": 2, "reforge": {}}, "inputs_schema": {"n": "a number"},
+		"phases": [{"name": "a", "instructions": "{{ input._refinement_context.text }}"}]}`), testKnown())
+	require.Error(t, err)
+	require.Equal(t, `"instructions" of phase "a" uses "input._refinement_context.text", which cannot be there`, found[0].Message)
+}
+
 // What a phase gives that joins its candidates is the text of the join, whatever each of them gives.
 func TestOutputOfAggregate(t *testing.T) {
 	t.Parallel()

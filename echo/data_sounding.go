@@ -21,6 +21,12 @@ type Mutation struct {
 	Text  string `json:"text,omitempty"` // rewrite: the instructions as the model has rewritten them
 }
 
+// WithText returns the mutation with instructions as a model has rewritten them.
+func (m Mutation) WithText(text string) *Mutation {
+	m.Text = text
+	return &m
+}
+
 // Seed is what decides by chance for the candidates of a visit: the orders in which judges see them, and
 // models that are dealt at random. It is the same in a fork, and in a run with the recorded answers.
 type Seed struct {

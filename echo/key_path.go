@@ -80,7 +80,6 @@ const (
 	StepAsync      StepKind = "async"     // named: one that runs beside the phase; its end is below run
 	StepWard       StepKind = "ward"      // numbered: a validator around the phase, a branch
 	StepStopped    StepKind = "stopped"   // an element of a list did not begin, as another had failed
-	StepList       StepKind = "list"      // the elements of a list
 	StepCollected  StepKind = "collected" // the message with the outputs of all elements
 	StepCandidate  StepKind = "candidate" // which of several tries a branch is
 	StepSeed       StepKind = "seed"      // what decides by chance for candidates

@@ -77,6 +77,18 @@ func (s *Session) Fork() *Session {
 	}
 }
 
+// Left returns what a fork that has ended leaves: the records of its visits, the state that was set and
+// the callouts that were made since.
+func (s *Session) Left(visits []*PhaseRecord) *Session {
+	left := &Session{
+		ID: s.ID, Phases: slices.Clone(visits), State: make(map[string]any, len(s.Changed)), Callouts: slices.Clone(s.OwnCallouts()), Changed: s.Changed,
+	}
+	for _, name := range s.Changed {
+		left.State[name] = s.State[name]
+	}
+	return left
+}
+
 // Carry gives a session that begins a state that others have set.
 func (s *Session) Carry(state map[string]any) { maps.Copy(s.State, state) }
 

@@ -77,6 +77,5 @@ const (
 	StopVisitLimit   StopReason = "visit_limit"        // a route led to the same phase too often
 	StopWard         StopReason = "ward"               // a ward rejected what it saw
 	StopItems        StopReason = "items"              // every element of a list has ended
-	StopChild        StopReason = "child"              // a child cascade failed
 	StopInput        StopReason = "input"              // of a child: its input does not fit its cascade, and it did not begin
 )

@@ -110,11 +110,11 @@ func (c *conversation) promptTurn() error {
 // turnPrompt writes the prompt of a turn, which says why an answer before it was rejected.
 func (c *conversation) turnPrompt(src string) (string, error) {
 	if src == "" {
-		return c.templates.correction()
+		return c.templates.Correction()
 	}
-	text, err := c.templates.text("turn_prompt", src)
+	text, err := c.templates.Text("turn_prompt", src)
 	if err == nil && c.corrects && !strings.Contains(src, "validation_error") {
-		text += "\n\nYour last answer was not accepted: " + c.templates.rejected
+		text += "\n\nYour last answer was not accepted: " + c.templates.Rejected
 	}
 	return text, err
 }
@@ -133,7 +133,7 @@ func (c *conversation) checkTurn(ctx context.Context, limit int, called bool, an
 		return err
 	}
 	ans.passed = vd.Valid
-	c.templates.rejected = vd.Reason
+	c.templates.Rejected = vd.Reason
 	c.corrects = !called && !vd.Valid && c.Rec.Rules.CorrectsInAttempt(&c.Def.Rules, c.Turn)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/windlass-run/windlass/echo"
@@ -33,25 +34,30 @@ func withoutNewest(r *run) {
 	r.inherited = len(r.session.Phases)
 }
 
+// more returns what the templates of a branch see besides: what its run does, and what is its own.
+func more(vars, own map[string]any) map[string]any {
+	all := map[string]any{}
+	maps.Copy(all, vars)
+	maps.Copy(all, own)
+	return all
+}
+
 // ownVisits returns the visits of a branch.
 func (r *run) ownVisits() []*echo.PhaseRecord { return r.session.Phases[r.inherited:] }
 
-// adopt takes over what branches have left, in their order: visits, state, callouts and figures. It
-// returns the names of state that several of them have set to different values.
-func (r *run) adopt(branches ...*run) (contested []string) {
-	by := map[string]*run{}
+// left returns a branch that has ended, with nothing but what it leaves to the run.
+func left(b *run) *run {
+	return &run{session: b.session.Left(b.ownVisits()), messages: b.messages.Left(), result: b.result, branched: branched{asyncs: b.asyncs}}
+}
+
+// adopt takes over what branches have left, in their order: visits, state, callouts and figures.
+func (r *run) adopt(branches ...*run) {
 	for _, b := range branches {
 		for _, rec := range b.ownVisits() {
 			r.session.Phases = append(r.session.Phases, r.messages.Adopt(rec, b.messages))
 		}
-		for _, name := range r.adoptShared(b) {
-			if before := by[name]; before != nil && !slices.Contains(contested, name) && differ(before.session.State[name], b.session.State[name]) {
-				contested = append(contested, name)
-			}
-			by[name] = b
-		}
+		r.adoptShared(b)
 	}
-	return contested
 }
 
 // adoptShared takes over the state and the callouts of a branch, and returns the names that it set.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
@@ -73,6 +75,18 @@ func TestForEach(t *testing.T) {
 		}
 	}
 	require.Contains(t, b.entries.keys(echo.NodePhaseEnd), "each/item2/finish")
+}
+
+// A text with nothing but a comment is a template, as the loader takes it.
+func TestCommentIsATemplate(t *testing.T) {
+	t.Parallel()
+	kid := map[string]*cascade.Reached{"kid": reached(t, `{"cascade_id":"kid","inputs_schema":{"topic":"what"},"phases":[{"name":"q","instructions":"about {{ input.topic }}"}]}`)}
+	b, _ := branching(t, nil)
+	res, _, err := b.runTree(`{"cascade_id":"c","phases":[
+		{"name":"each","for_each":{"items":"{# both #}[1,2]"},"instructions":"{{ item }}"},
+		{"name":"main","sub_cascades":[{"ref":"kid","input_map":{"topic":"{# all of them #}tides"}}],"instructions":"{{ outputs.each | length }} {{ subs.kid }}"}]}`, nil, kid)
+	require.NoError(t, err)
+	require.Equal(t, "<2 <about tides>>", res.Output)
 }
 
 func TestForEachOfNothing(t *testing.T) {
@@ -205,6 +219,31 @@ func TestGraphThatFails(t *testing.T) {
 	b.resumes(t, fiveNodes, nil, `"<alone>"`)
 }
 
+// A phase of a graph that has ended well stays as it is when the run resumes, though the last call of it
+// failed: phases after it have gone on from how it ended.
+func TestGraphThatFailsBesideAnsweredPhases(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ phase, want string }{
+		"a phase": {`"instructions":"[7]","rules":{"loop_until":"good","max_attempts":1,"on_exhausted":"continue"}`, "nothing"},
+		"a list":  {`"for_each":{"items":[[7]]},"instructions":"{{ item | tojson }}","rules":{"loop_until":"good","max_attempts":1,"on_exhausted":"continue"}`, "[[7]]"},
+		"a ward":  {`"instructions":"[7]","wards":{"post":[{"validator":"good","mode":"advisory"}]}`, "[7]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			source := `{"cascade_id":"c","validators":{"good":{"instructions":"{\"valid\": true} is it good?"}},"phases":[
+				{"name":"w","output_schema":{"type":"array"},` + tt.phase + `},
+				{"name":"d","after":["w"],"instructions":"after {{ state.validated_output | default('nothing') }}"},
+				{"name":"v","after":["d"],"instructions":"bad {{ outputs.d }}"}]}`
+			b, _ := branching(t, func(text string) error {
+				return cmp.Or(failOn("bad")(text), failOn("is it good")(text))
+			})
+			_, err := b.run(source, nil)
+			require.EqualError(t, err, "c/v (attempt 1, turn 1): model m: no bad")
+			b.resumes(t, source, nil, `"<bad <after `+tt.want+`>>"`)
+		})
+	}
+}
+
 func TestGraphWithHandlers(t *testing.T) {
 	t.Parallel()
 	source := `{"cascade_id":"c","phases":[
@@ -231,6 +270,68 @@ func TestListInAGraph(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "<last 3>", res.Output)
 	require.Contains(t, b.entries.keys(echo.NodeWarning), "each/node2/state/last/warning")
+}
+
+// Of phases in parallel that set the same state, the later one in the file decides, with a warning: in a
+// phase after both, or at the end of the run when there is none. What a phase sets after them counts
+// without one.
+func TestStateOfParallelPhases(t *testing.T) {
+	t.Parallel()
+	sets := func(name, value, after string) string {
+		return fmt.Sprintf(`{"name":%q,"after":[%s],"tool":"set_state","inputs":{"key":"x","value":%q}}`, name, after, value)
+	}
+	const k, reads = `{"name":"k","instructions":"k"}`, `{"name":"end","after":["a","b"],"instructions":"{{ state.x }}"}`
+	for name, tt := range map[string]struct {
+		phases   []string
+		x        string
+		warnings []string
+	}{
+		"nothing after both":     {[]string{sets("a", "first", `"k"`), sets("b", "second", ""), k}, "second", []string{"run/state/x/warning"}},
+		"a phase after both":     {[]string{sets("a", "first", `"k"`), sets("b", "second", ""), k, reads}, "second", []string{"end/node4/state/x/warning"}},
+		"one after that":         {[]string{sets("a", "first", ""), sets("b", "second", ""), reads, `{"name":"more","after":["end"],"instructions":"{{ state.x }}"}`}, "second", []string{"end/node3/state/x/warning"}},
+		"the same value":         {[]string{sets("a", "same", `"k"`), sets("b", "same", ""), k, reads}, "same", nil},
+		"set again after both":   {[]string{sets("c", "third", `"a","b"`), sets("a", "first", ""), sets("b", "second", "")}, "third", []string{"c/node1/state/x/warning"}},
+		"set again after one":    {[]string{sets("z", "later", `"a"`), sets("a", "first", ""), sets("b", "second", "")}, "second", []string{"run/state/x/warning"}},
+		"one after the other":    {[]string{sets("b", "second", `"a"`), sets("a", "first", "")}, "second", nil},
+		"one after all, earlier": {[]string{sets("c", "third", `"b"`), sets("z", "other", ""), sets("b", "second", `"a"`), sets("a", "first", "")}, "other", []string{"run/state/x/warning"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, _ := branching(t, nil)
+			source := `{"cascade_id":"c","phases":[` + strings.Join(tt.phases, ",") + `]}`
+			res, err := b.run(source, nil)
+			require.NoError(t, err)
+			require.Equal(t, tt.x, res.State["x"])
+			require.Equal(t, tt.warnings, b.entries.keys(echo.NodeWarning))
+			if strings.Contains(source, reads) {
+				require.Equal(t, "<"+tt.x+">", res.State["output_end"])
+			}
+			whole := b.entries.asRead(t)
+			for n := range whole { // also when the run stops with some of its phases open
+				f := record.Of(whole[:n])
+				require.Equal(t, f.State("x"), f.Shared()["x"])
+				if n > slices.IndexFunc(whole, func(e *echo.Entry) bool { return e.NodeType == echo.NodeBranchEnd }) {
+					require.Equal(t, tt.x, f.State("x"), "after %d entries", n)
+				}
+			}
+		})
+	}
+}
+
+// What handles the error of a phase has the last word on what both set, and is recorded once.
+func TestStateOfHandlers(t *testing.T) {
+	t.Parallel()
+	b, _ := branching(t, nil)
+	res, err := b.run(`{"cascade_id":"c","phases":[
+		{"name":"b","tool":"nope","on_error":{"name":"mend","instructions":"mended","output_schema":{"type":"array"},"rules":{"max_attempts":1},"callouts":{"output":"made"},
+			"on_error":{"name":"last","instructions":"[8]","output_schema":{"type":"array"},"callouts":{"output":"made"}}}},
+		{"name":"end","after":["b"],"instructions":"{{ state.validated_output[0] }}"}]}`, nil)
+	require.NoError(t, err)
+	require.Equal(t, "<8>", res.Output)
+	f := record.Of(b.entries.asRead(t))
+	require.Equal(t, []any{json.Number("8")}, res.State[cascade.StateValidatedOutput])
+	require.Len(t, f.Callouts(), 1)
+	require.Equal(t, res.State["last_error"], f.State("last_error"))
 }
 
 // Killed after any entry, a run with branches comes to the same end, and pays for no call twice.
@@ -296,7 +397,7 @@ func (f *fakeChildren) Wait(ctx context.Context, c *Child) (*effect.ChildOutcome
 	}
 	res, err := f.runner.Run(ctx, Spec{
 		Cascade: c.Cascade.Cascade, Input: c.Input, Log: echo.NewLog(c.Session, nil, nil, &memory{}), WorkDir: "/child", Budget: c.Budget,
-		Lineage: Lineage{State: c.State, Depth: c.Depth, Parent: c.Ledger},
+		Lineage: Lineage{State: c.State, Depth: c.Depth, Parent: c.Ledger, Trial: c.Trial},
 	})
 	out = &effect.ChildOutcome{Totals: res.Plus(res.Children)}
 	out.ChildEnd = echo.ChildEnd{Session: c.Session, Status: res.Status, Reason: res.Reason, Output: res.Output, State: res.State}

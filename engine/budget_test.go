@@ -343,3 +343,47 @@ func TestBudgetOfAFork(t *testing.T) {
 		}
 	}
 }
+
+// limitsOf keeps what children may take.
+type limitsOf struct {
+	*fakeChildren
+	seconds []float64
+}
+
+func (l *limitsOf) Wait(ctx context.Context, c *Child) (*effect.ChildOutcome, error) {
+	l.seconds = append(l.seconds, c.Budget.MaxSeconds)
+	return l.fakeChildren.Wait(ctx, c)
+}
+
+// A child gets the seconds that are left of its parent's, and so does one of a fork: what that has copied
+// took none of its own.
+func TestSecondsOfChildrenOfAFork(t *testing.T) {
+	t.Parallel()
+	clock := time.Unix(0, 0)
+	after := func(text string) answerFunc {
+		return func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
+			clock = clock.Add(40 * time.Second)
+			return say(text)(req)
+		}
+	}
+	b := setup(t, after("a"), after("kid"), after("b"), after("kid"), say("d")).budgeted(`{"cascade_id":"c","budget":{"max_seconds":100},"phases":[
+		{"name":"a","instructions":"a"},{"name":"b","instructions":"b","sub_cascades":[{"ref":"kid"}]}]}`)
+	kid := map[string]*cascade.Reached{"kid": reached(t, `{"cascade_id":"kid","phases":[{"name":"p","instructions":"p"}]}`)}
+	b.cascade.Reaches = kid
+	b.runner.Seams.Now = func() time.Time { return clock }
+	limits := &limitsOf{fakeChildren: &fakeChildren{runner: b.runner, find: kid, ran: map[string]*effect.ChildOutcome{}, errs: map[string]error{}}}
+	b.runner.Children = limits
+	_, err := b.take(nil)
+	require.NoError(t, err)
+	require.Equal(t, []float64{60}, limits.seconds)
+
+	header, past := b.forked("b")
+	clock = clock.Add(time.Hour)
+	limits.ran = map[string]*effect.ChildOutcome{}
+	_, err = b.runner.Run(t.Context(), Spec{
+		Cascade: b.cascade, WorkDir: "/scratch", Header: header, Name: "s2", Recording: past,
+		Log: echo.ContinueLog("s2", uint64(len(past)), b.runner.Seams.Now, nil, &memory{list: past}),
+	})
+	require.NoError(t, err)
+	require.Equal(t, []float64{60, 100}, limits.seconds)
+}

@@ -15,7 +15,7 @@ import (
 	"github.com/windlass-run/windlass/engine/budget"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
-	"github.com/windlass-run/windlass/engine/modeltext"
+	"github.com/windlass-run/windlass/engine/sounding"
 	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/internal/excerpt"
 )
@@ -28,8 +28,14 @@ type Child struct {
 	Depth   int // below the run that has no parent, from 1
 	Cascade *cascade.Reached
 	Images  []echo.Part     // that a validator is to see, beside its input
-	Budget  *cascade.Budget // what it may take at most; nil: its cascade's own holds
+	Budget  *cascade.Budget // what it may take from now on at most; nil: its cascade's own holds
 	Ledger  *budget.Ledger  // of the run that begins it: what the child takes is counted there, too
+
+	Trial *sounding.Trial // which of several tries of a cascade it is; nil: it is none
+
+	// ContextOut says that the parent takes the state with which the child ends. That of others is in
+	// no record but their own.
+	ContextOut bool
 
 	// From is the session that the parent's origin has begun here, when the parent is a fork and the
 	// start was copied; "": there is none.
@@ -85,6 +91,8 @@ type wanted struct {
 	state  map[string]any
 	images []echo.Part
 	detach bool
+	trial  *sounding.Trial
+	out    bool // its state is taken
 }
 
 // start records that a child begins, and returns what runs it.
@@ -97,7 +105,9 @@ func (c *children) start(w *wanted) (*Child, error) {
 		ChildStart: echo.ChildStart{
 			Session: echo.ChildSession(session, w.key), Name: w.name, How: w.how, Cascade: w.of.Cascade.CascadeID, Hash: w.of.Hash, File: w.of.File,
 			Input: w.input, State: w.state, Detach: w.detach,
+			Candidate: w.trial.Recorded(),
 		},
+		Trial: w.trial, ContextOut: w.out || w.trial != nil, // of tries that of the one that is kept is taken
 		Parent: session, Key: w.key, Depth: c.run.spec.Depth + 1, Cascade: w.of, Images: w.images, Ledger: c.run.Ledger, Budget: c.limits(),
 	}
 	if child.Depth > cascade.MaxDepth {
@@ -112,14 +122,14 @@ func (c *children) start(w *wanted) (*Child, error) {
 	return child, c.Rec.Add(w.key, recorded)
 }
 
-// limits returns what a child may take of the time that is left; money and tokens are counted in the
-// ledger of its parent, too.
+// limits returns what a child may take of the time that is left after all that is recorded of the run;
+// money and tokens are counted in the ledger of its parent, too.
 func (c *children) limits() *cascade.Budget {
 	most := c.run.Ledger.Limits().MaxSeconds
 	if most <= 0 {
 		return nil
 	}
-	return &cascade.Budget{MaxSeconds: max(most-c.Rec.Active().Sub(c.run.Start).Seconds(), 0.001)}
+	return &cascade.Budget{MaxSeconds: max(most-c.run.Took(c.Rec.Lived()), 0.001)}
 }
 
 // end waits for a child and records how it ended, under the key. A limit that stops a child that is
@@ -129,13 +139,23 @@ func (c *children) end(ctx context.Context, key echo.Key, child *Child) (*effect
 		if c.run.Children == nil {
 			return nil, errors.New("this program runs no other cascades within a run")
 		}
-		return c.run.Children.Wait(ctx, child)
+		return child.taken(c.run.Children.Wait(ctx, child))
 	})
 	var over *budget.Error
 	if errors.As(err, &over) {
 		return nil, c.run.Ledger.Stop(over)
 	}
 	return out, err
+}
+
+// taken returns what a parent takes of the end of a child, see [Child.ContextOut].
+func (c *Child) taken(out *effect.ChildOutcome, err error) (*effect.ChildOutcome, error) {
+	if out == nil || c.ContextOut || out.State == nil {
+		return out, err
+	}
+	without := *out
+	without.State = nil
+	return &without, err
 }
 
 // countChild adds what a child took to the result.
@@ -216,11 +236,11 @@ func (r *run) join(ctx context.Context) error {
 
 // runSubs runs the sub cascades of the phase, one after the other.
 func (v *visit) runSubs(ctx context.Context) error {
-	v.templates.subs = map[string]any{}
+	v.templates.Subs = map[string]any{}
 	for _, sub := range v.Def.SubCascades {
 		of := v.run.spec.Cascade.Reaches[sub.Ref]
 		name := nameOf(sub.Name, sub.Ref, of)
-		w := &wanted{key: v.Key.Named(echo.StepChild, name), name: name, how: echo.ChildSub, of: of}
+		w := &wanted{key: v.Key.Named(echo.StepChild, name), name: name, how: echo.ChildSub, of: of, out: sub.ContextOut}
 		if err := v.give(w, "sub_cascades", sub.InputMap, sub.ContextIn); err != nil {
 			return err
 		}
@@ -232,7 +252,7 @@ func (v *visit) runSubs(ctx context.Context) error {
 		if err := failure(name, out); err != nil {
 			return err
 		}
-		v.templates.subs[name] = out.Output
+		v.templates.Subs[name] = out.Output
 		if sub.ContextOut {
 			if err := v.takeState(out.State); err != nil {
 				return err
@@ -296,53 +316,21 @@ func (v *visit) give(w *wanted, field string, inputMap map[string]string, contex
 		if err != nil {
 			return err
 		}
-		w.input[name] = fitType(value, inputType(w.of, name))
+		w.input[name] = toolset.FitType(value, toolset.InputType(w.of, name))
 	}
 	return nil
 }
 
 // given returns the value of an input: of a template, or of a name of the state or the input.
 func (v *visit) given(field, source string) (any, error) {
-	if isTemplate(source) {
-		return v.templates.text(field, source)
+	if cascade.IsTemplate(source) {
+		return v.templates.Text(field, source)
 	}
-	value, err := v.templates.lookUp(source)
+	value, err := v.templates.LookUp(source)
 	if err != nil {
 		return nil, fmt.Errorf("%s is %q, which is no template: %w; for a text write {{ %q }}", field, source, err, source)
 	}
 	return value, nil
-}
-
-// inputType returns the type that a cascade's inputs_schema gives an input; nil when it gives none.
-func inputType(of *cascade.Reached, name string) any {
-	if of == nil || of.Cascade == nil || of.Cascade.InputsSchema == nil || of.Cascade.InputsSchema.Schema == nil {
-		return nil
-	}
-	var s struct {
-		Properties map[string]struct {
-			Type any `json:"type"`
-		} `json:"properties"`
-	}
-	if json.Unmarshal(of.Cascade.InputsSchema.Schema, &s) != nil {
-		return nil
-	}
-	return s.Properties[name].Type
-}
-
-// inputOf reads the input of a child that is called as a tool.
-func inputOf(args json.RawMessage) (map[string]any, error) {
-	if len(args) == 0 {
-		return map[string]any{}, nil
-	}
-	value, err := modeltext.Decode(args)
-	if err != nil {
-		return nil, err
-	}
-	input, ok := value.(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("its input is %s, and no object", kindOf(value))
-	}
-	return input, nil
 }
 
 // called is what came of a child that was called as a tool.
@@ -366,7 +354,7 @@ func (c *children) took(child *called) {
 
 // call runs a cascade that is called as a tool.
 func (c *children) call(ctx context.Context, key echo.Key, name string, of *cascade.Reached, args json.RawMessage) (*called, error) {
-	input, err := inputOf(args)
+	input, err := toolset.InputOf(args)
 	if err != nil {
 		return &called{text: err.Error(), failed: true}, nil //nolint:nilerr // the model is told
 	}
@@ -389,7 +377,7 @@ func (c *children) spawn(ctx context.Context, key echo.Key, args json.RawMessage
 	if err := json.Unmarshal(args, &in); err != nil {
 		return nil, fmt.Errorf("read arguments of %s: %w", toolset.ToolSpawn, err)
 	}
-	input, err := inputOf(in.Input)
+	input, err := toolset.InputOf(in.Input)
 	if err != nil {
 		return &called{text: err.Error(), failed: true}, nil //nolint:nilerr // the model is told
 	}

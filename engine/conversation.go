@@ -54,7 +54,7 @@ func (c *conversation) attempts(ctx context.Context) (any, error) {
 		case check == checkEmpty:
 			empty, limit = true, max(limit, c.Attempt+1)
 		case c.Attempt >= limit:
-			return nil, &core.VerdictError{Check: check, Attempts: limit, Reason: c.Rec.Rules.Ending(check, c.templates.rejected), Cause: c.checks.failure}
+			return nil, &core.VerdictError{Check: check, Attempts: limit, Reason: c.Rec.Rules.Ending(check, c.templates.Rejected), Cause: c.checks.failure}
 		}
 	}
 }
@@ -89,7 +89,7 @@ func (c *conversation) takesLast(check string) bool {
 
 // takeLast takes the last answer as the output, or returns the ward that it did not pass.
 func (c *conversation) takeLast(ctx context.Context, check string, ans answer) (value any, refused string, err error) {
-	why := c.Rec.Rules.Ending(check, c.templates.rejected)
+	why := c.Rec.Rules.Ending(check, c.templates.Rejected)
 	name := strings.TrimPrefix(check, core.LoopUntilCheck)
 	if err := c.Rec.Warn(c.Here().Named(echo.StepVerdict, name), fmt.Sprintf("no answer passed %s in %s, and the last one is the output, as on_exhausted is continue: %s",
 		check, quantity.Of(c.Attempt, "attempt"), excerpt.Of(why))); err != nil {
@@ -108,7 +108,7 @@ func (c *conversation) takeLast(ctx context.Context, check string, ans answer) (
 
 // askAgain opens an attempt after one that did not pass.
 func (c *conversation) askAgain() error {
-	text, err := c.templates.correction()
+	text, err := c.templates.Correction()
 	if err != nil {
 		return err
 	}

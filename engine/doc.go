@@ -17,17 +17,19 @@
 //
 // Parts of a run run in parallel, each in a branch (branch.go) with its own view of what the run has come
 // to: graph.go runs phases in the order that their "after" makes, each.go a phase for each element of a list,
-// wards.go the validators around a phase. children.go begins other cascades, which are sessions of their own.
+// wards.go the validators around a phase, tries.go several tries of a phase, of which one is kept, whole.go those of
+// the whole cascade. children.go begins other cascades, which are sessions of their own.
 //
 // The parts of a visit share the place where it is:
 //
 //   - package core: the recorder, through which all of them record and which also answers a replay; the place;
 //     model calls within the budget; the rules of recorded runs.
 //   - package views: what each call is sent. Package toolset: what a phase can call.
+//   - package texts: templates. Package sounding: how several tries come to one answer.
 //   - opening.go: system message, context of earlier phases, task.
 //   - toolcall.go, owntools.go: the calls of tools.
 //   - validators.go, verdicts.go: output_schema, and who is asked by loop_until.
-//   - templates.go: the templates of a phase. handoff.go: the report at its end.
+//   - handoff.go: the report at its end.
 //
 // resume.go says what a resumed run sets aside, forkgraph.go what a fork of a graph keeps; public.go has the names of the parts that callers know.
 //

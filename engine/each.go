@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/modeltext"
+	"github.com/windlass-run/windlass/engine/texts"
 	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/template"
 )
@@ -87,15 +88,15 @@ func noList(value any) error {
 				`where "inputs_schema" names no type. Give the input the type "array" there, or pass the list itself: as JSON, or in "input_map" by its path`)
 		}
 	}
-	return fmt.Errorf("it is %s, and no list", kindOf(value))
+	return fmt.Errorf("it is %s, and no list", modeltext.Kind(value))
 }
 
 // listOf returns what a template renders, or a path leads to.
 func (v *visit) listOf(text string) (any, error) {
-	if !isTemplate(text) {
-		return v.templates.lookUp(text)
+	if !cascade.IsTemplate(text) {
+		return v.templates.LookUp(text)
 	}
-	rendered, err := v.templates.text("for_each.items", text)
+	rendered, err := v.templates.Text("for_each.items", text)
 	if err != nil {
 		return nil, err
 	}
@@ -145,11 +146,11 @@ func listOfInput(each *cascade.ForEach, input map[string]any) (value any, known 
 	if input != nil {
 		vars["input"] = input
 	}
-	if !isTemplate(text) {
+	if !cascade.IsTemplate(text) {
 		if root, _, _ := strings.Cut(text, "."); root != "input" {
 			return nil, false, nil
 		}
-		value, err = lookUpIn(vars, text)
+		value, err = texts.LookUpIn(vars, text)
 		return value, true, err
 	}
 	parsed, err := template.Parse(text)
@@ -170,7 +171,7 @@ func (l *list) element(ctx context.Context, i int) part {
 	b := l.v.run.branch(key)
 	withoutNewest(b)
 	name := l.each.Variable()
-	b.vars = map[string]any{name: l.items[i], name + "_index": i}
+	b.vars = more(l.v.run.vars, map[string]any{name: l.items[i], name + "_index": i})
 	site := l.v.Site
 	site.Item = i + 1
 	stopped, err := l.stopped(ctx, b, key, site)
@@ -178,14 +179,14 @@ func (l *list) element(ctx context.Context, i int) part {
 		if stopped > 0 {
 			return part{}
 		}
-		return part{run: b, err: err}
+		return part{run: left(b), err: err}
 	}
 	v := b.newVisit(l.v.Def, visitAt{scope: scopeElement, key: key, visit: l.v.Record.Visit, item: i + 1})
 	out, err := v.do(ctx)
 	if err != nil && recoverable(err) {
 		l.failed.CompareAndSwap(0, int64(i+1))
 	}
-	return part{run: b, out: out, err: err, visit: v.result}
+	return part{run: left(b), out: out, err: err, visit: v.result}
 }
 
 // stopped returns the element whose failure keeps another one from beginning, 0 when none does. What
@@ -270,22 +271,4 @@ func union(a, b []string) []string {
 		}
 	}
 	return a
-}
-
-// kindOf names the kind of a JSON value.
-func kindOf(value any) string {
-	switch value.(type) {
-	case nil:
-		return "null"
-	case string:
-		return "a text"
-	case bool:
-		return "a boolean"
-	case json.Number, float64, int:
-		return "a number"
-	case map[string]any:
-		return "an object"
-	default:
-		return "a list"
-	}
 }

@@ -115,9 +115,9 @@ type attachment struct {
 // below them have brought.
 func (o *opening) taskMessage(text string) *echo.Message {
 	parts := echo.Text(text)
-	sent := o.includesInput() || o.v.templates.uses(o.v.Def.Instructions, "input")
+	sent := o.includesInput() || o.v.templates.Uses(o.v.Def.Instructions, "input")
 	for _, f := range o.v.run.files {
-		if f.shown || sent && (strings.Contains(text, f.marker) || o.v.try != nil && strings.Contains(o.v.try.Task, f.marker)) {
+		if f.shown || sent && (strings.Contains(text, f.marker) || o.varied != nil && strings.Contains(o.asked, f.marker)) {
 			parts = append(parts, f.part)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/internal/quantity"
 )
 
@@ -30,7 +31,8 @@ type node struct {
 	visits map[string]int // of its phase and of those that handle its errors: their numbers, from 1
 	done   chan struct{}
 
-	branch  *run // nil: it did not run
+	branch  *run             // nil: it did not run
+	settled map[string][]int // what it was warned of: state that phases have set in parallel, with their numbers
 	out     outcome
 	err     error // why it did not end well
 	skipped bool  // it did not run, as one that it is after did not end well
@@ -44,16 +46,47 @@ func (r *run) graph(ctx context.Context) error {
 	keys, tasks := g.branches()
 	f := &forked{run: r}
 	err := f.do(ctx, len(keys), keys, func(ctx context.Context, i int) part { return tasks[i](ctx) })
-	for _, n := range g.nodes {
-		if n.branch != nil {
-			r.adopt(n.branch)
-		}
-	}
+	contested, _ := g.leave(r, g.nodes)
 	if err != nil {
 		return g.failed(err)
 	}
 	r.result.Output = g.output()
-	return nil
+	return r.settleContested(echo.RunKey(), contested)
+}
+
+// leave gives a run what nodes have left. Of those that have set the same name of the state, the last in
+// the file decides that no other of them is after. It returns the names for which there are several of
+// those whose values differ, with their numbers, unless one of the nodes was warned of the same.
+func (g *graph) leave(r *run, nodes []*node) (names []string, contested map[string][]int) {
+	by := map[int]*node{}
+	set := map[string][]int{} // by the names, the numbers of the nodes
+	var all []string
+	for _, n := range nodes {
+		if n.branch == nil {
+			continue
+		}
+		r.adopt(n.branch)
+		by[n.number] = n
+		for _, name := range n.branch.session.Changed {
+			if set[name] == nil {
+				all = append(all, name)
+			}
+			set[name] = append(set[name], n.number)
+		}
+	}
+	contested = map[string][]int{}
+	for _, name := range all {
+		latest := record.Latest(set[name], func(a, b int) bool { return by[a].isAfter(by[b]) })
+		value := func(number int) any { return by[number].branch.session.State[name] }
+		last := value(latest[len(latest)-1])
+		r.session.Set(nil, name, last)
+		isSettled := func(n *node) bool { return slices.Equal(n.settled[name], latest) }
+		if slices.ContainsFunc(latest, func(number int) bool { return differ(value(number), last) }) && !slices.ContainsFunc(nodes, isSettled) {
+			names = append(names, name)
+			contested[name] = latest
+		}
+	}
+	return names, contested
 }
 
 func newGraph(r *run) *graph {
@@ -188,9 +221,10 @@ func (g *graph) runNode(ctx context.Context, n *node) part {
 		return part{err: n.err}
 	}
 	n.branch = g.run.branch(n.key(n.phase.Name))
-	if n.err = n.inherit(); n.err == nil {
+	if n.err = g.inherit(n); n.err == nil {
 		n.out, n.err = g.perform(ctx, n)
 	}
+	n.branch = left(n.branch)
 	return part{run: n.branch, out: n.out, err: n.err}
 }
 
@@ -214,37 +248,13 @@ func (g *graph) ready(ctx context.Context, n *node) error {
 }
 
 // inherit gives a node what its ancestors have left.
-func (n *node) inherit() error {
-	var left []*run
-	for _, a := range n.before {
-		if a.branch != nil {
-			left = append(left, a.branch)
-		}
-	}
-	contested := n.branch.adopt(left...)
+func (g *graph) inherit(n *node) error {
+	names, contested := g.leave(n.branch, n.before)
+	n.settled = contested
 	n.branch.asyncs = nil // the run has them from their own nodes
 	n.branch.inherited = len(n.branch.session.Phases)
 	n.branch.session.Settled()
-	contested = slices.DeleteFunc(contested, func(name string) bool { return !n.parallel(name) })
-	return n.branch.settleContested(n.key(n.phase.Name), contested)
-}
-
-// parallel reports whether two ancestors that are not after each other have set a name of the state.
-func (n *node) parallel(name string) bool {
-	var set []*node
-	for _, a := range n.before {
-		if a.branch != nil && slices.Contains(a.branch.session.Changed, name) {
-			set = append(set, a)
-		}
-	}
-	for i, a := range set {
-		for _, b := range set[i+1:] {
-			if !a.isAfter(b) && !b.isAfter(a) && differ(a.branch.session.State[name], b.branch.session.State[name]) {
-				return true
-			}
-		}
-	}
-	return false
+	return n.branch.settleContested(n.key(n.phase.Name), names)
 }
 
 // perform runs the phase of a node and, as long as one fails, what handles its errors.

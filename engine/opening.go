@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/modeltext"
 	"github.com/windlass-run/windlass/engine/phasecontext"
+	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/engine/verdict"
 )
 
@@ -25,6 +26,7 @@ type opening struct {
 	earlier *phasecontext.Earlier
 	task    *string // nil: it is not rendered yet
 	varied  *string // the instructions as a candidate has them; nil: they are those of the phase
+	asked   string  // those of the phase, where they are varied
 }
 
 func newOpening(v *visit) *opening {
@@ -99,7 +101,7 @@ func (o *opening) systemText() (string, error) {
 	}
 	if len(o.v.Def.OutputSchema) > 0 {
 		parts = append(parts, "Your final answer must be one JSON value that matches this JSON Schema, with nothing before or after it:\n"+
-			compactJSON(string(o.v.Def.OutputSchema)))
+			toolset.CompactJSON(string(o.v.Def.OutputSchema)))
 	}
 	return strings.Join(parts, "\n\n"), nil
 }
@@ -111,7 +113,7 @@ func (o *opening) checkText() (string, error) {
 		return "", nil
 	}
 	if rules.LoopUntilPrompt != "" {
-		return o.v.templates.text("loop_until_prompt", rules.LoopUntilPrompt)
+		return o.v.templates.Text("loop_until_prompt", rules.LoopUntilPrompt)
 	}
 	what, err := o.v.checks.describe(rules.LoopUntil)
 	return "Your work will be checked: " + what + ".", err
@@ -134,7 +136,7 @@ func (o *opening) instructions() (string, error) {
 	if o.varied != nil {
 		return *o.varied, nil
 	}
-	return o.v.templates.text("instructions", o.v.Def.Instructions)
+	return o.v.templates.Text("instructions", o.v.Def.Instructions)
 }
 
 func (o *opening) withInput(text string) (string, error) {
@@ -159,7 +161,7 @@ func (o *opening) includesInput() bool {
 	if o.inter.Enabled && !slices.Contains(o.inter.Anchors.Include, cascade.AnchorInput) {
 		return false
 	}
-	return !o.v.templates.uses(o.v.Def.Instructions, "input")
+	return !o.v.templates.Uses(o.v.Def.Instructions, "input")
 }
 
 // bringContext adds what the phase's context names, in that order, and returns the phases whose
@@ -196,7 +198,7 @@ func (o *opening) sourceApplies(src cascade.Source) (bool, error) {
 	if src.Condition == "" {
 		return true, nil
 	}
-	text, err := o.v.templates.text("context.from.condition", src.Condition)
+	text, err := o.v.templates.Text("context.from.condition", src.Condition)
 	if err != nil {
 		return false, err
 	}

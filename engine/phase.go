@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/phasecontext"
 	"github.com/windlass-run/windlass/engine/sounding"
+	"github.com/windlass-run/windlass/engine/texts"
 	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/engine/views"
 )
@@ -22,7 +23,7 @@ type visit struct {
 	run       *run
 	scope     scope
 	result    PhaseResult
-	templates *templates
+	templates *texts.Templates
 	calls     *core.Calls
 	checks    *checks
 	wards     *wards
@@ -79,15 +80,25 @@ func (r *run) newVisit(p *cascade.Phase, where visitAt) *visit {
 		Site: effect.Site{Cascade: r.spec.Cascade.CascadeID, Phase: p.Name, Visit: record.Visit, Item: where.item, Try: siteOf(where.try)},
 		Key:  where.key, Rec: r.rec, Def: p, Record: record,
 	}
-	v := &visit{Place: at, run: r, scope: where.scope, try: where.try, resumes: r.rec.Replaying()}
-	v.result = PhaseResult{Key: where.key, Phase: p.Name, Visit: record.Visit, Status: echo.StatusRunning}
+	v := visitOf(r, at, model)
+	v.scope, v.try = where.scope, where.try
+	return v
+}
+
+// visitOf returns a visit that begins at a place.
+func visitOf(r *run, at *core.Place, model string) *visit {
+	v := &visit{Place: at, run: r, resumes: r.rec.Replaying()}
+	v.result = PhaseResult{Key: at.Key, Phase: at.Def.Name, Visit: at.Record.Visit, Status: echo.StatusRunning}
 	v.calls = &core.Calls{Account: r.Account, Place: at, Visited: &v.result.Totals}
-	v.templates = &templates{textCache: r.texts, Place: at, session: r.session, spec: &r.spec, env: r.Env, branch: r.vars}
+	v.templates = &texts.Templates{
+		Cache: r.texts, Place: at, Session: r.session, Env: r.Env, Branch: r.vars,
+		Run: texts.Run{Input: r.spec.Input, WorkDir: r.spec.WorkDir, Name: r.spec.Name},
+	}
 	v.checks = &checks{schemas: r.schemas, validators: &validators{
 		Place: at, calls: v.calls, templates: v.templates, cascade: r.spec.Cascade, session: r.session.ID, tools: r.Tools, children: v.childrenHere(), model: model,
 	}}
 	v.wards = &wards{v: v, retried: map[int]int{}}
-	v.tools = &toolCalls{ownTools: ownTools{Place: at, messages: r.messages}, set: &toolset.Toolset{}, schemas: r.schemas, repeats: repeats{}, children: v.childrenHere()}
+	v.tools = &toolCalls{ownTools: ownTools{Place: at, messages: r.messages}, set: &toolset.Toolset{}, schemas: r.schemas, repeats: toolset.Repeats{}, children: v.childrenHere()}
 	return v
 }
 
@@ -153,7 +164,7 @@ func (v *visit) produce(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.templates.own = map[string]any{v.Def.Name: value}
+	v.templates.Own = map[string]any{v.Def.Name: value}
 	return value, v.beginAsync(cascade.TriggerOnEnd)
 }
 
@@ -243,7 +254,7 @@ func (v *visit) callouts() error {
 }
 
 func (v *visit) callout(what, nameTemplate string, m *echo.Message) error {
-	name, err := v.templates.text("callouts", nameTemplate)
+	name, err := v.templates.Text("callouts", nameTemplate)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,11 @@ package engine
 import (
 	"encoding/json"
 
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/core"
+	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/texts"
 	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/engine/views"
 )
@@ -60,3 +64,16 @@ func OwnToolArguments(name string) json.RawMessage { return toolset.OwnToolArgum
 
 // IsOwnTool reports whether the engine answers calls of a tool itself.
 func IsOwnTool(name string) bool { return toolset.IsOwnTool(name) }
+
+// Variables returns what the loader of cascades is told of the variables of templates: those of an
+// empty run.
+func Variables() cascade.Variables {
+	t := &texts.Templates{
+		Place:   &core.Place{Def: &cascade.Phase{}, Record: &echo.PhaseRecord{}, Rec: &core.Recorder{Recorder: effect.NewRecorder(effect.Options{}), Mask: effect.NoMask{}, Rules: core.Rules}},
+		Session: echo.NewSession(""),
+	}
+	c := &validators{Place: t.Place, templates: t}
+	v := cascade.Variables{Phase: t.Vars(), Validator: validatorVars(t, c.question(""))}
+	v.Phase[texts.HistoryName] = texts.History(nil)
+	return v
+}

@@ -14,6 +14,8 @@ import (
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/lookup"
+	"github.com/windlass-run/windlass/engine/texts"
+	"github.com/windlass-run/windlass/engine/toolset"
 )
 
 // Run runs a cascade to its end, which is in the log unless that failed. The result is never nil;
@@ -61,8 +63,8 @@ type run struct {
 	rec      *core.Recorder
 	own      *ownRecord
 	*core.Account
-	schemas *schemaCache
-	texts   *textCache
+	schemas *toolset.Schemas
+	texts   *texts.Cache
 	files   []attachment
 	result  *Result
 
@@ -81,7 +83,7 @@ type branched struct {
 
 func newRun(r *Runner, spec Spec) *run {
 	x := &run{
-		Runner: r, spec: spec, session: echo.NewSession(spec.sessionID()), schemas: &schemaCache{}, texts: &textCache{},
+		Runner: r, spec: spec, session: echo.NewSession(spec.sessionID()), schemas: &toolset.Schemas{}, texts: &texts.Cache{},
 		result: &Result{SessionID: spec.sessionID(), CascadeID: spec.Cascade.CascadeID}, own: &ownRecord{new: slices.Clip(spec.Recording), fold: record.New()},
 	}
 	x.rec = &core.Recorder{
@@ -90,6 +92,9 @@ func newRun(r *Runner, spec Spec) *run {
 	x.rec.Recorder = x.newRecorder()
 	x.messages = lookup.NewMessages(x.session, r.Cards, r.Similarity, x.rec.Now)
 	x.session.Carry(spec.State)
+	if spec.Trial != nil {
+		x.vars = spec.Trial.Vars()
+	}
 	x.Account = &core.Account{
 		Ledger: budget.NewLedger(spec.BudgetInForce(), spec.Parent), Totals: &x.result.Totals, Background: spec.Background,
 		Models: &core.Models{Rec: x.rec, Facts: r.Facts, Known: map[string]effect.ModelFacts{}}, Start: x.rec.Active(),
@@ -172,9 +177,12 @@ func (r *run) end(err error) error {
 // resumes takes what its children have come to.
 func (r *run) follow(ctx context.Context) error {
 	var err error
-	if r.spec.Cascade.IsGraph() {
+	switch {
+	case r.spec.Cascade.Soundings.Active():
+		err = soundWhole(ctx, r)
+	case r.spec.Cascade.IsGraph():
 		err = r.graph(ctx)
-	} else {
+	default:
 		err = r.phases(ctx)
 	}
 	r.result.State = r.session.State

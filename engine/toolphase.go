@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/modeltext"
+	"github.com/windlass-run/windlass/engine/texts"
 	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/internal/excerpt"
 )
@@ -55,7 +55,7 @@ func (v toolPhase) runTool(ctx context.Context) (any, error) {
 		if v.Attempt == tries || errors.As(err, &tool) && tool.Kind == effect.KindUnfinished {
 			return nil, v.toolFailed(err, inputs)
 		}
-		if err := v.Rec.Sleep(ctx, v.Rec.Branch, backoffDelay(v.Def.Retry, v.Attempt)); err != nil {
+		if err := v.Rec.Sleep(ctx, v.Rec.Branch, toolset.BackoffDelay(v.Def.Retry, v.Attempt)); err != nil {
 			return nil, err
 		}
 	}
@@ -78,12 +78,12 @@ func (v toolPhase) tryTool(ctx context.Context, spec effect.ToolSpec) (value any
 	if err != nil {
 		return nil, nil, err
 	}
-	violations, err := v.tools.schemas.check(ctx, spec.Parameters, args)
+	violations, err := v.tools.schemas.Check(ctx, spec.Parameters, args)
 	if err != nil {
 		return nil, args, fmt.Errorf("check inputs of tool %s: %w", spec.Name, err)
 	}
 	if len(violations) > 0 {
-		return nil, args, &core.ToolError{Tool: spec.Name, Kind: "invalid_arguments", Message: "its inputs do not match its schema:\n" + bullets(violations)}
+		return nil, args, &core.ToolError{Tool: spec.Name, Kind: "invalid_arguments", Message: "its inputs do not match its schema:\n" + toolset.Bullets(violations)}
 	}
 	if text, failed, ok, err := v.tools.call(ctx, v.At(echo.StepTool), spec.Name, args); ok || err != nil {
 		if err == nil && failed {
@@ -162,7 +162,7 @@ func (v toolPhase) toolFailed(err error, inputs json.RawMessage) error {
 }
 
 // toolInputs renders a phase's inputs, read as JSON where the tool's schema wants no string.
-func toolInputs(phase *cascade.Phase, t *templates, spec effect.ToolSpec) (json.RawMessage, error) {
+func toolInputs(phase *cascade.Phase, t *texts.Templates, spec effect.ToolSpec) (json.RawMessage, error) {
 	var s struct {
 		Properties map[string]struct {
 			Type any `json:"type"`
@@ -177,41 +177,11 @@ func toolInputs(phase *cascade.Phase, t *templates, spec effect.ToolSpec) (json.
 		if err != nil {
 			return nil, fmt.Errorf("input %s: %w", name, err)
 		}
-		rendered, err := t.strings("inputs."+name, value)
+		rendered, err := t.Strings("inputs."+name, value)
 		if err != nil {
 			return nil, err
 		}
-		out[name] = fitType(rendered, s.Properties[name].Type)
+		out[name] = toolset.FitType(rendered, s.Properties[name].Type)
 	}
 	return effect.MustJSON(out), nil
-}
-
-func fitType(value, schemaType any) any {
-	text, ok := value.(string)
-	if !ok || schemaType == nil || schemaType == "string" {
-		return value
-	}
-	if parsed, err := modeltext.Decode([]byte(text)); err == nil {
-		return parsed
-	}
-	return value
-}
-
-const maxBackoff = 10 * time.Minute
-
-// backoffDelay is the wait after try n (from 1): base, n*base or base*2^(n-1).
-func backoffDelay(r *cascade.Retry, n int) time.Duration {
-	seconds := r.BackoffBaseSeconds
-	if seconds <= 0 {
-		seconds = 1
-	}
-	switch r.Backoff {
-	case cascade.BackoffLinear:
-		seconds *= float64(n)
-	case cascade.BackoffExponential:
-		seconds = math.Ldexp(seconds, min(n-1, 30))
-	default:
-		return 0
-	}
-	return time.Duration(min(seconds, maxBackoff.Seconds()) * float64(time.Second))
 }

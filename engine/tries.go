@@ -50,13 +50,18 @@ func (t *tries) Perform(ctx context.Context, list []*sounding.Candidate, only bo
 	f := &forked{run: t.v.run, handled: t.handled || !only, anyOf: true}
 	err := f.do(ctx, list[0].Of.Settings.Parallel(), keys, func(ctx context.Context, i int) part { return t.try(ctx, keys[i], list[i]) })
 	t.count(f.parts)
-	errs := make([]error, 0, len(list))
-	for i := range f.parts {
-		if p := &f.parts[i]; p.run != nil && p.err != nil {
+	return t.outcome(f.parts, only, err)
+}
+
+// outcome returns the error of candidates that have ended: when all have failed, that of the phase.
+func (t *tries) outcome(parts []part, only bool, err error) error {
+	errs := make([]error, 0, len(parts))
+	for i := range parts {
+		if p := &parts[i]; p.run != nil && p.err != nil {
 			errs = append(errs, p.err)
 		}
 	}
-	if only && len(errs) == len(list) && (err == nil || recoverable(err)) {
+	if only && len(errs) == len(parts) && (err == nil || recoverable(err)) {
 		return failedPhase(t.v, &core.CandidatesError{Errs: errs})
 	}
 	return err
@@ -69,7 +74,7 @@ func (t *tries) know(ctx context.Context, c *sounding.Candidate) error {
 	}
 	models := []string{modelFor(t.v.run, t.v.Def, c)}
 	if c.Rewritten() {
-		models = append(models, t.rewriter(c))
+		models = append(models, c.Rewording(t.Model()).Model)
 	}
 	for _, m := range models {
 		if _, err := t.v.run.Models.Of(ctx, m); err != nil {
@@ -79,17 +84,11 @@ func (t *tries) know(ctx context.Context, c *sounding.Candidate) error {
 	return nil
 }
 
-// rewriter returns the model that rewrites the instructions of a candidate.
-func (t *tries) rewriter(c *sounding.Candidate) string {
-	return cmp.Or(c.Of.Settings.RewriteModel, t.Model())
-}
-
 // try runs the phase as a candidate.
 func (t *tries) try(ctx context.Context, key echo.Key, c *sounding.Candidate) part {
 	b := t.v.run.branch(key)
 	withoutNewest(b)
-	b.vars = c.Vars()
-	maps.Copy(b.vars, t.v.run.vars)
+	b.vars = more(t.v.run.vars, c.Vars())
 	x := b.newVisit(c.Phase(t.v.Def), visitAt{scope: scopeTry, key: key, visit: t.v.Record.Visit, item: t.v.Item, try: c})
 	out, err := x.do(ctx)
 	p := part{run: b, out: out, err: err, visit: x.result, touched: x.tools.touched}
@@ -150,9 +149,9 @@ func (t *tries) Calls() *core.Calls { return t.v.calls }
 
 // Instructions implements [judging.Bench].
 func (t *tries) Instructions(field, source string, more map[string]any) (string, error) {
-	vars := t.v.templates.varsFor(source)
+	vars := t.v.templates.VarsFor(source)
 	maps.Copy(vars, more)
-	return t.v.templates.textWith(field, source, vars)
+	return t.v.templates.TextWith(field, source, vars)
 }
 
 // maxParallelBallots bounds how many judges look at the same time.
@@ -178,7 +177,7 @@ func modelFor(r *run, p *cascade.Phase, c *sounding.Candidate) string {
 	model := ""
 	switch {
 	case c != nil:
-		model = c.Plan.Model.Name
+		model = c.Model.Name
 	case p.Soundings.Active() && len(p.Soundings.Models) > 0:
 		model = p.Soundings.Models[0].Name
 	}
@@ -195,7 +194,7 @@ func siteOf(c *sounding.Candidate) effect.Try {
 
 // beginTry records which candidate the visit is.
 func beginTry(v *visit, settings *echo.PhaseContext) error {
-	if v.try.Plan.Model.Name != "" {
+	if v.try.Model.Name != "" {
 		v.try.Context = settings
 	}
 	return recordTry(v)
@@ -209,22 +208,22 @@ func recordTry(v *visit) error {
 func checksOfOutput(v *visit) *checks {
 	place := *v.Place
 	place.Attempt, place.Turn = 0, 0
-	texts, asked := *v.templates, *v.checks.validators
-	texts.Place = &place
-	asked.Place, asked.templates, asked.children, asked.subject = &place, &texts, &children{Place: &place, run: v.run}, "output"
+	words, asked := *v.templates, *v.checks.validators
+	words.Place = &place
+	asked.Place, asked.templates, asked.children, asked.subject = &place, &words, &children{Place: &place, run: v.run}, "output"
 	asked.calls = &core.Calls{Account: v.run.Account, Place: &place, Visited: &v.result.Totals}
 	return &checks{schemas: v.checks.schemas, validators: &asked}
 }
 
 // screen has the free checks look at the output of a candidate.
-func screen(ctx context.Context, v *visit, value any) (err error) {
+func screen(ctx context.Context, v *visit, value any) error {
 	if v.try == nil {
 		return nil
 	}
 	s, checks, text := v.try.Of.Settings, checksOfOutput(v), echo.AsText(value)
 	if len(s.OutputSchema) > 0 {
-		reason := ""
-		if _, reason, err = checks.matchSchema(ctx, s.OutputSchema, text); err != nil {
+		_, reason, err := checks.matchSchema(ctx, s.OutputSchema, text)
+		if err != nil {
 			return err
 		}
 		if err := checks.verdict("output_schema", &echo.Verdict{Valid: reason == "", Reason: reason}); err != nil || reason != "" {
@@ -277,46 +276,68 @@ func (t *tries) keepWritten(ctx context.Context, text string) (any, error) {
 	return value, err
 }
 
-// vary makes the instructions of a candidate.
+// vary makes the instructions of a candidate, and those of the phase whose instructions a try of the whole
+// cascade changes.
 func (o *opening) vary(ctx context.Context) error {
-	c := o.v.try
-	if c == nil {
+	c, whole := o.v.try, o.v.run.spec.Trial
+	changes := whole.Changes(o.v.run.spec.Cascade, o.v.Def)
+	if c == nil && !changes {
 		return nil
 	}
-	text, err := o.v.templates.text("instructions", o.v.Def.Instructions)
+	text, err := o.v.templates.Text("instructions", o.v.Def.Instructions)
 	if err != nil {
 		return err
 	}
-	if c.Task, err = o.withInput(text); err != nil {
-		return err
-	}
-	if c.Rewritten() {
-		if err := o.rewrite(ctx, c, text); err != nil {
+	o.asked = text
+	if changes {
+		if text, err = o.reword(ctx, 2, whole.Rewording(o.v.run.DefaultModel), text); err != nil {
 			return err
 		}
 	}
-	o.varied = new(c.Words(text))
+	o.varied = &text
+	if c == nil {
+		return nil
+	}
+	return o.varyTry(ctx, c)
+}
+
+// varyTry makes the instructions of a candidate from those that the others have, too.
+func (o *opening) varyTry(ctx context.Context, c *sounding.Candidate) (err error) {
+	text := *o.varied
+	if c.Task, err = o.withInput(text); err != nil {
+		return err
+	}
+	if text, err = o.reword(ctx, 1, c.Rewording(o.v.run.DefaultModel), text); err != nil {
+		return err
+	}
+	if c.Rewritten() {
+		c.Mutation = c.Mutation.WithText(text)
+		if err := recordTry(o.v); err != nil {
+			return err
+		}
+	}
+	o.varied = new(c.Honed(text))
 	return nil
 }
 
-// rewrite has a model rewrite the instructions of a candidate.
-func (o *opening) rewrite(ctx context.Context, c *sounding.Candidate, text string) error {
+// reword changes instructions; a model is asked where it rewrites them. What a try of the whole cascade has
+// rewritten is the second call, which a candidate has besides its own.
+func (o *opening) reword(ctx context.Context, number int, how sounding.Rewording, text string) (string, error) {
+	if !how.AsksModel() {
+		return how.Words(text), nil
+	}
 	v := o.v
 	site := v.Site
 	site.Purpose = echo.PurposeRewrite
-	req := c.RewriteRequest(site, cmp.Or(c.Of.Settings.RewriteModel, v.run.DefaultModel), text)
-	key := v.Key.Step(echo.StepRewrite)
-	if err := v.calls.Begin(ctx, key.Step(echo.StepModel), req); err != nil {
-		return err
+	key, req := v.Key.Step(echo.StepRewrite).Try(echo.StepModel, number), how.Request(site, text)
+	if err := v.calls.Begin(ctx, key, req); err != nil {
+		return "", err
 	}
-	resp, err := v.calls.Ask(ctx, key.Step(echo.StepModel), req)
+	resp, err := v.calls.Ask(ctx, key, req)
 	if err != nil {
-		return fmt.Errorf("rewrite the instructions: %w", err)
+		return "", fmt.Errorf("rewrite the instructions: %w", err)
 	}
-	if err := c.Rewrite(resp); err != nil {
-		return err
-	}
-	return recordTry(v)
+	return sounding.Rewritten(resp)
 }
 
 // askFirst makes the first call of a candidate. It may wait for what its request shares with another's.

@@ -6,29 +6,28 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"strings"
-	"sync"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/modeltext"
+	"github.com/windlass-run/windlass/engine/texts"
+	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/engine/verdict"
-	"github.com/windlass-run/windlass/schema"
 )
 
 // checks judges the answers of a phase.
 type checks struct {
 	*validators
-	schemas *schemaCache
+	schemas *toolset.Schemas
 }
 
 // validators asks validators at one place.
 type validators struct {
 	*core.Place
 	calls     *core.Calls
-	templates *templates
+	templates *texts.Templates
 	cascade   *cascade.Cascade
 	session   string // its id
 	tools     effect.Tools
@@ -50,14 +49,14 @@ func (c *checks) refusesEmpty() bool {
 }
 
 // judge refuses an empty answer, then checks it by output_schema, then loop_until unless passed already. It returns the
-// value or the check that failed; why is then in templates.rejected.
+// value or the check that failed; why is then in templates.Rejected.
 func (c *checks) judge(ctx context.Context, ans answer) (value any, failed string, err error) {
 	phase := c.Def
 	value = ans.text
-	c.templates.rejected, c.failure = "", nil
+	c.templates.Rejected, c.failure = "", nil
 	if ans.empty != "" && c.refusesEmpty() {
-		c.templates.rejected = "the answer is empty: " + ans.empty
-		return nil, checkEmpty, c.verdict(checkEmpty, &echo.Verdict{Reason: c.templates.rejected})
+		c.templates.Rejected = "the answer is empty: " + ans.empty
+		return nil, checkEmpty, c.verdict(checkEmpty, &echo.Verdict{Reason: c.templates.Rejected})
 	}
 	if len(phase.OutputSchema) > 0 {
 		parsed, reason, err := c.matchSchema(ctx, phase.OutputSchema, ans.text)
@@ -68,7 +67,7 @@ func (c *checks) judge(ctx context.Context, ans answer) (value any, failed strin
 			return nil, "", err
 		}
 		if reason != "" {
-			c.templates.rejected, c.templates.unfit = reason, reason
+			c.templates.Rejected, c.templates.Unfit = reason, reason
 			return nil, "output_schema", nil
 		}
 		value = parsed
@@ -82,7 +81,7 @@ func (c *checks) judge(ctx context.Context, ans answer) (value any, failed strin
 		return nil, "", err
 	}
 	if !found.Valid {
-		c.templates.rejected = found.Reason
+		c.templates.Rejected = found.Reason
 		return nil, core.LoopUntilCheck + name, nil
 	}
 	return value, "", nil
@@ -100,12 +99,12 @@ func (c *checks) matchSchema(ctx context.Context, schema json.RawMessage, text s
 		return nil, "it is not JSON: there is no JSON value in the text. " +
 			"Answer with one JSON value that matches the schema, and nothing else.", nil
 	}
-	violations, err := c.schemas.check(ctx, schema, raw)
+	violations, err := c.schemas.Check(ctx, schema, raw)
 	if err != nil {
 		return nil, "", fmt.Errorf("check output_schema: %w", err)
 	}
 	if len(violations) > 0 {
-		return nil, "it does not match the schema:\n" + bullets(violations), nil
+		return nil, "it does not match the schema:\n" + toolset.Bullets(violations), nil
 	}
 	value, err = modeltext.Decode(raw)
 	return value, "", err
@@ -254,7 +253,7 @@ func (c *validators) byTool(ctx context.Context, name, content string) (*echo.Ve
 // byCommand runs a command line with the question on its standard input. Its exit status decides where
 // it answers no {valid, reason}.
 func (c *validators) byCommand(ctx context.Context, line, content string) (*echo.Verdict, error) {
-	command, err := c.templates.shell("loop_until", line)
+	command, err := c.templates.Shell("loop_until", line)
 	if err != nil {
 		return nil, err
 	}
@@ -285,43 +284,4 @@ func (c *validators) useTool(ctx context.Context, spec effect.ToolSpec, args jso
 		Site: site, SessionID: c.session, Name: spec.Name, Arguments: args,
 	})
 	return m, noOutcome(err)
-}
-
-// schemaCache compiles each schema of a run once. It is safe for concurrent use.
-type schemaCache struct {
-	mu       sync.Mutex
-	compiled map[string]*schema.Schema
-}
-
-func (c *schemaCache) check(ctx context.Context, raw json.RawMessage, value []byte) ([]schema.Violation, error) {
-	s, err := c.compile(raw)
-	if err != nil {
-		return nil, err
-	}
-	return s.ValidateContext(ctx, value)
-}
-
-func (c *schemaCache) compile(raw json.RawMessage) (*schema.Schema, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s, ok := c.compiled[string(raw)]; ok {
-		return s, nil
-	}
-	s, err := schema.Compile(raw)
-	if err != nil {
-		return nil, err
-	}
-	if c.compiled == nil {
-		c.compiled = map[string]*schema.Schema{}
-	}
-	c.compiled[string(raw)] = s
-	return s, nil
-}
-
-func bullets(vs []schema.Violation) string {
-	lines := make([]string, len(vs))
-	for i, v := range vs {
-		lines[i] = "- " + v.String()
-	}
-	return strings.Join(lines, "\n")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/texts"
 	"github.com/windlass-run/windlass/engine/verdict"
 	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/quantity"
@@ -22,7 +23,7 @@ const shownImages = 3
 
 // question is what a validator is asked: a text, and what it goes back to.
 func (c *validators) question(content string) map[string]any {
-	q := map[string]any{"content": content, "original_input": c.templates.spec.Input}
+	q := map[string]any{"content": content, "original_input": c.templates.Run.Input}
 	if c.Rec.Rules.ShowsTurn() {
 		n := len(c.images())
 		q["has_images"], q["image_count"] = n > 0, n
@@ -83,7 +84,7 @@ func (c *validators) imageMessage(ctx context.Context, name string) (*echo.Messa
 
 // usesContent reports whether instructions show what is judged themselves.
 func (c *validators) usesContent(instructions string) bool {
-	t, err := c.templates.parse(instructions)
+	t, err := c.templates.Parse(instructions)
 	if err != nil || t.Uses("content") || !c.Rec.Rules.ShowsTurn() {
 		return err == nil && t.Uses("content")
 	}
@@ -96,16 +97,16 @@ func (c *validators) usesContent(instructions string) bool {
 }
 
 func (c *validators) instructions(name string, def cascade.InlineValidator, question map[string]any) (string, error) {
-	return c.templates.textWith("validators."+name, def.Instructions, validatorVars(c.templates, question))
+	return c.templates.TextWith("validators."+name, def.Instructions, validatorVars(c.templates, question))
 }
 
 // validatorVars returns what the instructions of an inline validator see: what is asked by its names, and
 // also as members of input.
-func validatorVars(t *templates, question map[string]any) map[string]any {
-	vars := t.vars()
+func validatorVars(t *texts.Templates, question map[string]any) map[string]any {
+	vars := t.Vars()
 	maps.Copy(vars, question)
 	if t.Rec.Rules.ShowsTurn() {
-		input := maps.Clone(t.spec.Input)
+		input := maps.Clone(t.Run.Input)
 		if input == nil {
 			input = map[string]any{}
 		}

@@ -83,7 +83,7 @@ type guarded struct {
 }
 
 // look asks the wards of a moment and does what their modes say: an error when one blocks, else the
-// check that another attempt is to pass; why is then in templates.rejected.
+// check that another attempt is to pass; why is then in templates.Rejected.
 func (w *wards) look(ctx context.Context, at watch) (refused string, err error) {
 	list, first := w.of(at.moment)
 	if len(list) == 0 {
@@ -151,9 +151,9 @@ func (w *wards) know(ctx context.Context, g *guarded) error {
 func (w *wards) ask(ctx context.Context, b *run, at watch, g *guarded) (err error) {
 	place := *w.v.Place
 	place.Ward, place.Rec = w.key(g), b.rec
-	texts, asked := *w.v.templates, *w.v.checks.validators
-	texts.Place, texts.session = &place, b.session
-	asked.Place, asked.templates, asked.children = &place, &texts, &children{Place: &place, run: b}
+	words, asked := *w.v.templates, *w.v.checks.validators
+	words.Place, words.Session = &place, b.session
+	asked.Place, asked.templates, asked.children = &place, &words, &children{Place: &place, run: b}
 	asked.calls = &core.Calls{Account: b.Account, Place: &place, Visited: new(effect.Totals)}
 	asked.subject, asked.attached = at.subject, at.attached
 	if g.verdict, err = asked.ask(ctx, g.ward.Validator, at.content); err != nil {
@@ -199,7 +199,7 @@ func (w *wards) decide(at watch, seen []guarded) (refused string, err error) {
 		w.retried[g.number]++
 		reasons[i] = g.verdict.Reason
 	}
-	w.v.templates.rejected = strings.Join(reasons, "\n\n")
+	w.v.templates.Rejected = strings.Join(reasons, "\n\n")
 	return wardCheck + again[0].ward.Validator, nil
 }
 

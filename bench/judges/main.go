@@ -75,7 +75,7 @@ func run(args []string, out, notes io.Writer) error {
 }
 
 // ways are the ways to hold an election.
-var ways = map[string]hold{"election": direct}
+var ways = map[string]hold{"election": direct, "judging": judged}
 
 // parse reads the command line.
 func parse(args []string, notes io.Writer) (o options, err error) {
@@ -89,7 +89,7 @@ func parse(args []string, notes io.Writer) (o options, err error) {
 	most := fs.String("max", strconv.Itoa(soundings.DefaultMaxPairs), "pairs of ballots at most, separated by commas: a table for each")
 	ks := fs.String("candidates", "2,3,5", "how many candidates there are, separated by commas")
 	names := fs.String("judge", "", "which judges, separated by commas; empty: all")
-	fs.StringVar(&o.through, "through", "election", "what holds the elections: election")
+	fs.StringVar(&o.through, "through", "election", "what holds the elections: election (votes alone), or judging (requests, replies and a record; takes longer)")
 	fs.BoolVar(&o.asJSON, "json", false, "print JSON")
 	if err = fs.Parse(args); err != nil {
 		return o, err
@@ -118,7 +118,7 @@ func parse(args []string, notes io.Writer) (o options, err error) {
 	case !(o.rules.Confidence > 0.5 && o.rules.Confidence < 1):
 		return o, fmt.Errorf("-confidence %v: it is between 0.5 and 1, such as 0.9", o.rules.Confidence)
 	case ways[o.through] == nil:
-		return o, fmt.Errorf("-through %q is not known: choose election", o.through)
+		return o, fmt.Errorf("-through %q is not known: choose among election, judging", o.through)
 	}
 	return o, nil
 }

@@ -83,7 +83,7 @@ func TestFlags(t *testing.T) {
 		"-confidence 1":      "-confidence 1: it is between 0.5 and 1, such as 0.9",
 		"-confidence NaN":    "-confidence NaN: it is between 0.5 and 1, such as 0.9",
 		"-judge second":      `-judge "second" is not known: choose among steady, first, last, middle, noise, first and noise, wavering, always a tie, always the first, taste of its own`,
-		"-through telepathy": `-through "telepathy" is not known: choose election`,
+		"-through telepathy": `-through "telepathy" is not known: choose among election, judging`,
 		"file":               `judges has no arguments, got "file": judges -h lists the flags`,
 		"-x":                 "flag provided but not defined: -x",
 	} {
@@ -123,6 +123,22 @@ func TestPromises(t *testing.T) {
 		if f.Best == 1 && !useless {
 			require.LessOrEqual(t, f.Wrong, 0.03, what)
 			require.Greater(t, f.Kept+chance(f.Kept), f.OneRight, what)
+		}
+	}
+}
+
+// Requests with labels, replies as JSON and ballots on a record come to what the votes alone come to. These judges vote
+// for whom they have in mind, in whatever order they see the candidates.
+func TestJudgingComesToTheSame(t *testing.T) {
+	t.Parallel()
+	for _, j := range []judge{judges[1], judges[4], odd[0], odd[1]} {
+		for _, c := range []cell{{j.name, 2, 1, 0.9}, {j.name, 5, 2, 0.9}} {
+			want, err := measure(&j, c, 40, "same", usual, direct)
+			require.NoError(t, err)
+			got, err := measure(&j, c, 40, "same", usual, judged)
+			require.NoError(t, err)
+			got.Kept = want.Kept // of a tie the one keeps the first, and the other counts all that are not beaten
+			require.Equal(t, want, got)
 		}
 	}
 }

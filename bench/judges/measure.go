@@ -22,6 +22,7 @@ type outcome struct {
 	level   []int // of a tie
 	pairs   int
 	flipped int
+	ballots float64 // that were paid for
 }
 
 // hold holds one election.
@@ -41,7 +42,7 @@ func direct(seed string, k int, rules election.Rules, says func(pair, ballot int
 		}
 	}
 	d := e.Decision()
-	return outcome{d.Decided, d.Winner, d.NotBeaten, d.Pairs, d.Flipped}, nil
+	return outcome{d.Decided, d.Winner, d.NotBeaten, d.Pairs, d.Flipped, float64(2 * d.Pairs)}, nil
 }
 
 func verdict(number int) election.Said {
@@ -86,6 +87,7 @@ func measure(j *judge, c cell, elections int, seed string, rules election.Rules,
 		}
 		flipped += o.flipped
 		f.Pairs += float64(o.pairs)
+		f.Ballots += o.ballots
 		f.count(o, t, &right)
 		if one := j.says(j.mindOf(t, name, 0), 0, fixed); one > 0 && t.preferred(one) {
 			f.OneRight++
@@ -121,7 +123,7 @@ func (f *figures) mean(flipped, right int) {
 		f.Right = float64(right) / f.Decided
 	}
 	f.Decided, f.Wrong, f.Kept, f.Pairs, f.OneRight = f.Decided/n, f.Wrong/n, f.Kept/n, f.Pairs/n, f.OneRight/n
-	f.Ballots = 2 * f.Pairs
+	f.Ballots /= n
 	f.OneMoney = float64(f.Candidates + 1)
 	f.Money = f.Ballots * f.OneMoney
 }

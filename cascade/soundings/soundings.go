@@ -52,6 +52,10 @@ const (
 	DefaultCostWeight    = 0.3
 )
 
+// RefinementInput is the input by which a whole run of a step of refinement gets {best, prompt, step}. No
+// inputs_schema keeps it out.
+const RefinementInput = "_refinement_context"
+
 // Models are the models of the candidates. In a file they are a list of names, or an object from
 // names to settings, which are kept in the order of the file.
 type Models []Model

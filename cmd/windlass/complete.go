@@ -10,7 +10,6 @@ import (
 
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/app/cards"
-	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/completion"
 	"github.com/windlass-run/windlass/internal/config"
@@ -160,28 +159,7 @@ func completeSessions(given []string, written string, scope names.Scope) []strin
 	if err != nil {
 		return nil
 	}
-	found := completion.Sessions(home, given, written, scope)
-	if all, err := archive.Folders(home); err == nil && scope == names.Everything {
-		found = append(found, cascadesOf(archive.Recent(home, all, recentCascades), given, written)...)
-	}
-	return found
-}
-
-// recentCascades is of how many sessions the cascades are offered.
-const recentCascades = 20
-
-// cascadesOf offers the ids of the cascades of sessions: each means the newest of its sessions.
-func cascadesOf(recent []archive.Candidate, given []string, written string) (out []string) {
-	for i := range recent {
-		id := recent[i].CascadeID
-		if id == "" || term.Cell(id) != id || !strings.HasPrefix(id, written) || slices.Contains(given, id) {
-			continue
-		}
-		if c := cobra.CompletionWithDesc(id, "the newest session of this cascade"); !slices.Contains(out, c) {
-			out = append(out, c)
-		}
-	}
-	return out
+	return completion.Sessions(home, given, written, scope)
 }
 
 // inputNames completes the names of the inputs of the cascade on the line.

@@ -203,7 +203,7 @@ func forkWith(h journal.Header, recorded []*echo.Entry) string {
 	if visits := record.Of(recorded).Visits(); len(visits) > 0 {
 		phase = commandline.Quote(visits[len(visits)-1].Phase)
 	}
-	return fmt.Sprintf("%s resume %s --fork %s --cascade %s", selfCommand(), h.SessionID, phase, shellWord(h.File))
+	return fmt.Sprintf("%s resume %s --fork %s --cascade %s", selfCommand(), h.SessionID, phase, commandline.Path(h.File))
 }
 
 // isName reports whether a path behind a variable is a single name.

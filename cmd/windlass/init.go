@@ -122,19 +122,11 @@ func makeCascade(dir string, o scaffold.Options) (made, error) {
 	}
 	m := made{Files: written}
 	if clean := filepath.Clean(dir); clean != "." {
-		m.Next = append(m.Next, "cd "+shellWord(clean))
+		m.Next = append(m.Next, "cd "+commandline.Path(clean))
 	}
 	file := files[0].Name
 	m.Next = append(m.Next, "windlass run "+file+" --offline", "windlass run "+file)
 	return m, nil
-}
-
-// shellWord quotes a path for a shell, where that is needed.
-func shellWord(path string) string {
-	if strings.HasPrefix(path, "-") {
-		path = "./" + path
-	}
-	return commandline.Quote(path)
 }
 
 func printMade(con *console, m made, o scaffold.Options) error {

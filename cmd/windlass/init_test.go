@@ -120,10 +120,3 @@ func TestInitAsks(t *testing.T) {
 	require.Contains(t, shown, "Error: the questions were not answered, and nothing was written")
 	require.NoDirExists(t, filepath.Join(l.dir, "three"))
 }
-
-func TestShellWord(t *testing.T) {
-	t.Parallel()
-	for word, want := range map[string]string{"a/b-c": "a/b-c", "my dir": "'my dir'", "it's": `'it'\''s'`, "-x": "./-x", "$(x)": "'$(x)'"} {
-		require.Equal(t, want, shellWord(word))
-	}
-}

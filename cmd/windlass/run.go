@@ -4,33 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/windlass-run/windlass/cascade"
-	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/app"
-	"github.com/windlass-run/windlass/internal/app/input"
 	"github.com/windlass-run/windlass/internal/commandline"
+	"github.com/windlass-run/windlass/internal/commandline/inputflags"
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/protection"
-	"github.com/windlass-run/windlass/internal/source"
-	"github.com/windlass-run/windlass/schema"
 )
 
 // runOptions are the flags of windlass run.
 type runOptions struct {
 	app.RunOptions
 	showOptions
-	inputs    []string
-	inputJSON string
-	inputFile string
-	models    []string
+	given  inputflags.Given
+	models []string
 }
 
 func newRunCommand(con *console) *cobra.Command {
@@ -55,9 +46,9 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVarP(&o.inputs, "input", "i", nil, "one input as `NAME=VALUE`, or NAME=@FILE for an image or a PDF (repeatable)")
-	f.StringVar(&o.inputJSON, "input-json", "", "the input as a JSON `OBJECT`")
-	f.StringVar(&o.inputFile, "input-file", "", "a `FILE` with the input as JSON or YAML (- is standard input)")
+	f.StringArrayVarP(&o.given.Values, "input", "i", nil, "one input as `NAME=VALUE`, or NAME=@FILE for an image or a PDF (repeatable)")
+	f.StringVar(&o.given.JSON, "input-json", "", "the input as a JSON `OBJECT`")
+	f.StringVar(&o.given.File, "input-file", "", "a `FILE` with the input as JSON or YAML (- is standard input)")
 	f.StringArrayVarP(&o.models, "model", "m", nil, "default `MODEL`, or PHASE=MODEL for one phase (repeatable)")
 	f.StringVar(&o.SessionID, "session", "", "the `ID` of the new session (default: a new one)")
 	f.BoolVar(&o.Offline, "offline", false, "answer from the script beside the cascade instead of a model")
@@ -108,12 +99,12 @@ func runCascade(ctx context.Context, con *console, file string, o runOptions) er
 	if err != nil {
 		return err
 	}
-	input, files, err := readInput(con.in, c, o)
+	input, files, err := o.given.Read(con.in, c)
 	if err != nil {
-		return usageError(err, inputHint(file+o.typed, "", c))
+		return usageError(err, inputflags.Hint("windlass run "+file+o.typed, c))
 	}
-	if err := checkInput(file, c, input, o); err != nil {
-		return err
+	if violations := c.CheckInput(input); len(violations) > 0 {
+		return usageError(inputflags.Misfit(file, violations), o.given.Hint("windlass run "+file+o.typed, c, violations))
 	}
 	if o.Models, err = readModels(o.models); err != nil {
 		return err
@@ -161,145 +152,10 @@ func checkStdin(file string, o runOptions) error {
 	switch {
 	case file != app.Stdin:
 		return nil
-	case o.inputFile == app.Stdin:
+	case o.given.File == app.Stdin:
 		return usageError(errors.New("the cascade and its input cannot both come from standard input"), "--input-file FILE, or --input-json '{...}'")
 	case o.Offline:
 		return usageError(errors.New("a cascade on standard input has no script beside it for --offline"), "windlass run FILE --offline, or a model in place of --offline")
 	}
 	return nil
-}
-
-func checkInput(file string, c *cascade.Cascade, input map[string]any, o runOptions) error {
-	violations := c.CheckInput(input)
-	if len(violations) == 0 {
-		return nil
-	}
-	var lines []string
-	for _, v := range violations {
-		lines = append(lines, "  "+v.String())
-	}
-	return usageError(fmt.Errorf("the input does not fit %s:\n%s", file, strings.Join(lines, "\n")), inputHint(file+o.typed, o.keptInputs(violations), c, violations...))
-}
-
-// keptInputs are the flags with input that was typed and is not wrong, to be typed again.
-func (o *runOptions) keptInputs(wrong []schema.Violation) string {
-	kept := ""
-	if o.inputFile != "" {
-		kept += " --input-file " + shellWord(o.inputFile)
-	}
-	if o.inputJSON != "" {
-		kept += " --input-json " + commandline.Quote(o.inputJSON)
-	}
-	for _, pair := range o.inputs {
-		name, _, _ := strings.Cut(pair, "=")
-		if !slices.ContainsFunc(wrong, func(v schema.Violation) bool {
-			return v.Property == name || strings.HasPrefix(v.Pointer+"/", "/"+name+"/")
-		}) {
-			kept += " --input " + commandline.Quote(pair)
-		}
-	}
-	return kept
-}
-
-// inputHint shows how the input of a cascade is given, or what of it is missing: after the file with
-// the flags that were typed, and those with input that are kept.
-func inputHint(file, kept string, c *cascade.Cascade, violations ...schema.Violation) string {
-	hint := "windlass run " + file
-	var names []string
-	if c.InputsSchema != nil {
-		names = slices.Sorted(maps.Keys(c.InputsSchema.Names))
-		if len(names) == 0 {
-			names = slices.Sorted(maps.Keys(c.FileInputs()))
-		}
-	}
-	if c.InputsSchema == nil || len(names) > 0 && len(violations) > 0 {
-		names = nil
-		for _, v := range violations {
-			if v.Keyword == "required" {
-				names = append(names, v.Property)
-			}
-		}
-	}
-	if len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return strings.ContainsAny(name, " .[") }) {
-		return hint + " --input-json '{...}'"
-	}
-	hint += kept
-	files := c.FileInputs()
-	for _, name := range names {
-		value := "..."
-		if _, isFile := files[name]; isFile {
-			value = "@FILE"
-		}
-		hint += fmt.Sprintf(" --input %s=%s", name, value)
-	}
-	return hint
-}
-
-// readInput merges the file, --input-json and single values; the later ones win. The files are those
-// that inputs are.
-func readInput(stdin io.Reader, c *cascade.Cascade, o runOptions) (out map[string]any, files []engine.File, err error) {
-	if out, err = readInputObjects(stdin, o); err != nil {
-		return nil, nil, err
-	}
-	kinds := c.FileInputs()
-	given := map[string]*input.File{}
-	for _, pair := range o.inputs {
-		name, value, ok := strings.Cut(pair, "=")
-		if !ok || name == "" {
-			return nil, nil, fmt.Errorf("--input %q: expected NAME=VALUE", pair)
-		}
-		kind, isFile := kinds[name]
-		if !isFile {
-			out[name] = c.ReadValue(name, value)
-			continue
-		}
-		path, ok := strings.CutPrefix(value, "@")
-		if !ok {
-			return nil, nil, fmt.Errorf("--input %s: the input takes a file: expected %s=@FILE", pair, name)
-		}
-		f, err := input.ReadFile(name, path, kind)
-		if err != nil {
-			return nil, nil, fmt.Errorf("--input %s: %w", name, err)
-		}
-		out[name], given[name] = f.Marker(), f
-	}
-	files, err = input.Together(given)
-	return out, files, err
-}
-
-// readInputObjects merges the file and --input-json.
-func readInputObjects(stdin io.Reader, o runOptions) (map[string]any, error) {
-	out := map[string]any{}
-	if o.inputFile != "" {
-		in, err := readInputFile(stdin, o.inputFile)
-		if err != nil {
-			return nil, err
-		}
-		maps.Copy(out, in)
-	}
-	if o.inputJSON != "" {
-		in, err := input.Object("--input-json", []byte(o.inputJSON))
-		if err != nil {
-			return nil, err
-		}
-		maps.Copy(out, in)
-	}
-	return out, nil
-}
-
-func readInputFile(stdin io.Reader, path string) (map[string]any, error) {
-	r := stdin
-	if path != "-" {
-		f, err := source.Open(path)
-		if err != nil {
-			return nil, fmt.Errorf("--input-file: %w", err)
-		}
-		defer f.Close() //nolint:errcheck // only read from
-		r = f
-	}
-	out, err := input.Read(path, r)
-	if err != nil {
-		return nil, fmt.Errorf("--input-file %w", err)
-	}
-	return out, nil
 }

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 
@@ -30,20 +29,25 @@ type branch struct {
 	parent *branch // nil: the trunk
 }
 
-// scope is what the trunk or a branch has set so far. Branches that have ended have left it theirs.
+// scope is what the trunk or a branch has set so far. Branches that have ended have left it theirs;
+// the phases of a graph are kept, as which of them counts does not depend on which has ended first.
 type scope struct {
 	shared   map[string]any
 	callouts []echo.Callout
+	nodes    []*branch // phases of a graph that have ended
 	open     []*branch // that have not ended, in the order in which they began
+	order    order     // of the phases of a graph
 }
 
 // value returns what a name is set to when the open branches end as they are: of several that set
-// it, the last in order counts.
+// it, the last in order counts, see [order.last].
 func (s *scope) value(name string) (any, bool) {
-	for _, b := range slices.Backward(s.open) {
-		if v, ok := b.value(name); ok {
-			return v, true
-		}
+	set := func(b *branch) bool {
+		_, ok := b.value(name)
+		return ok
+	}
+	if b := s.order.last(slices.Concat(s.nodes, s.open), set); b != nil {
+		return b.value(name)
 	}
 	v, ok := s.shared[name]
 	return v, ok
@@ -52,8 +56,14 @@ func (s *scope) value(name string) (any, bool) {
 // all adds everything that is set to a map, see [scope.value].
 func (s *scope) all(to map[string]any) map[string]any {
 	maps.Copy(to, s.shared)
-	for _, b := range s.open {
+	branches := slices.Concat(s.nodes, s.open)
+	for _, b := range branches {
 		b.all(to)
+	}
+	if slices.ContainsFunc(branches, (*branch).isNode) {
+		for name := range to {
+			to[name], _ = s.value(name)
+		}
 	}
 	return to
 }
@@ -76,8 +86,12 @@ func (s *scope) set(name string, value any) {
 
 // join takes what a branch leaves that has ended.
 func (s *scope) join(b *branch) {
-	for name, v := range b.shared {
-		s.set(name, v)
+	if b.isNode() {
+		s.nodes = append(s.nodes, b)
+	} else {
+		for name, v := range b.shared {
+			s.set(name, v)
+		}
 	}
 	s.callouts = append(slices.Clip(s.callouts), b.callouts...)
 	s.leave(b)
@@ -155,21 +169,25 @@ func (t *tree) forget(visit echo.Key) {
 	delete(t.parts, visit)
 }
 
-// end takes the end of a branch. With a node ends the handler of its failure, which has the node's
-// number.
+// end takes the end of a branch, once. With a node end the handlers of its failure, which have the
+// node's number.
 func (t *tree) end(b *branch) {
 	if b.isTry() {
 		return
 	}
 	s := t.scopeOf(b.parent)
-	if b.Step.Kind == echo.StepNode {
-		for _, o := range slices.Clone(s.open) {
-			if o != b && o.Step == b.Step {
-				s.join(o)
-			}
-		}
+	if !slices.Contains(s.open, b) {
+		return
 	}
 	s.join(b)
+	if !b.isNode() {
+		return
+	}
+	for _, o := range slices.Clone(s.open) {
+		if o.Step == b.Step {
+			s.join(o)
+		}
+	}
 }
 
 // add takes an entry of a part of a visit.
@@ -251,27 +269,10 @@ func (s *state) graphOutput() any {
 // followedPhases returns the numbers of the phases of a cascade that others come after, as the start
 // of its run has it; none when it does not say.
 func followedPhases(start *echo.Entry) map[int]bool {
-	var header struct {
-		Cascade struct {
-			Phases []struct {
-				Name  string   `json:"name"`
-				After []string `json:"after"`
-			} `json:"phases"`
-		} `json:"cascade"`
-	}
-	if start == nil {
-		return nil
-	}
-	d, err := echo.Read[echo.RunStart](start)
-	if err != nil || json.Unmarshal(d.Header, &header) != nil {
-		return nil
-	}
 	followed := map[int]bool{}
-	for _, p := range header.Cascade.Phases {
-		for i, before := range header.Cascade.Phases {
-			if slices.Contains(p.After, before.Name) {
-				followed[i+1] = true
-			}
+	for _, before := range orderOf(start) {
+		for n := range before {
+			followed[n] = true
 		}
 	}
 	return followed

@@ -90,6 +90,9 @@ func (s *state) choose(of echo.Key, b *branch) {
 		return
 	}
 	s.chosen[of] = b
+	if of == echo.RunKey() {
+		s.output = b.Output
+	}
 	in.open = append(in.open, b)
 	if h := s.histories[b.Key]; h != nil {
 		s.histories[of] = &history{entries: slices.Clip(h.entries), open: len(h.entries)}
@@ -121,4 +124,45 @@ func (s *state) stateOf(v *Visit) []string {
 		}
 	}
 	return names
+}
+
+// addWhole takes an entry of a try of the whole cascade, which is a session of its own, or of the choice
+// among them: the output and the state of the one that is kept are those of the run.
+func (s *state) addWhole(b *branch, e *echo.Entry, p *echo.Path) {
+	switch e.NodeType { //nolint:exhaustive // the others say nothing of it
+	case echo.NodeChoice:
+		s.addChoice(e, p)
+		return
+	case echo.NodeRunEnd:
+		if d, err := echo.Read[echo.RunEnd](e); err == nil && d.Status == echo.StatusCompleted && s.output == nil {
+			s.output = d.Output // one answer was written from all
+		}
+	}
+	if b == nil || b.Step.Kind != echo.StepSounding {
+		if b != nil {
+			b.addCall(e, p)
+		}
+		return
+	}
+	switch e.NodeType { //nolint:exhaustive // the others say nothing of it
+	case echo.NodeCandidate:
+		if d, err := echo.Read[echo.Candidate](e); err == nil {
+			b.Candidate, b.Model, b.Status, b.StartedAt = &d, d.Model, echo.StatusRunning, e.At
+		}
+	case echo.NodeVerdict:
+		b.addOwn(e, p)
+	case echo.NodeChildEnd:
+		d, err := echo.Read[echo.ChildEnd](e)
+		if err != nil {
+			return
+		}
+		b.Status, b.Reason, b.Output, b.EndedAt, b.Error = d.Status, d.Reason, d.Output, e.At, ""
+		b.Totals = childTotals(e, &d)
+		if e.Error != nil {
+			b.Error = e.Error.Message
+		}
+		for name, v := range d.State {
+			b.set(name, v)
+		}
+	}
 }

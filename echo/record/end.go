@@ -80,7 +80,7 @@ func (e End) MayResume() bool { return !e.Whole || CanResume(e.Status, e.Reason)
 
 // CanResume is [End.MayResume] for the status and the reason of an end that is recorded whole.
 func CanResume(status echo.Status, reason echo.StopReason) bool {
-	return stopped(status) || status == echo.StatusFailed && (reason == echo.StopError || reason == echo.StopChild)
+	return stopped(status) || status == echo.StatusFailed && reason == echo.StopError
 }
 
 // ResumptionOf says whether a run of which these entries are recorded can be resumed.

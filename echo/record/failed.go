@@ -49,7 +49,8 @@ func isStopped(e *echo.Entry) bool {
 
 // failures returns where the failed call begins in each open branch whose newest outcome it is. The
 // verdict of a validator that could not be asked follows from its call. A ward or a ballot has ended when
-// the branch that it grows from has continued.
+// the branch that it grows from has continued; a phase of a graph, an element or a candidate, when its end
+// says that it ended well: others may have gone on from that before the ends of the branches are recorded.
 func failures(counted []*echo.Entry) map[echo.Key]uint64 {
 	out := map[echo.Key]uint64{}
 	settled := map[echo.Key]bool{} // the newest outcome was seen, or the branch has ended
@@ -59,6 +60,9 @@ func failures(counted []*echo.Entry) map[echo.Key]uint64 {
 			settled[e.Key.Parent()] = true
 		}
 		branch := e.Key.Branch()
+		if e.NodeType == echo.NodePhaseEnd && e.Error == nil && !branch.IsZero() {
+			settled[branch] = true
+		}
 		if settled[branch] || !isOutcome(e) || hasNoEnd(branch) && settled[branch.ParentBranch()] {
 			continue
 		}
@@ -146,7 +150,7 @@ func isOutcome(e *echo.Entry) bool {
 		return e.Key.HasBranches()
 	case echo.NodeChildEnd:
 		p := e.Key.Path()
-		return p.Scope != echo.ScopeRun
+		return p.Scope != echo.ScopeRun || len(p.Branches) > 0 // of a try of the whole cascade the run may fail
 	default:
 		return false
 	}

@@ -133,6 +133,35 @@ func TestSetAsideOfFailures(t *testing.T) {
 			{echo.NodeChildEnd, "p/item2/child/x", true, true},
 			{echo.NodePhaseEnd, "p/end", true, true},
 		},
+		"a phase of a graph that has ended well after a failed call": {
+			{echo.NodeBranchStart, "p/node1/start", false, false},
+			{echo.NodeBranchStart, "q/node2/start", false, false},
+			{echo.NodeModelCall, "p/node1/attempt1/turn1/model", false, false},
+			{echo.NodeModelCall, "p/node1/attempt1/turn1/validate/fair", true, false},
+			{echo.NodeVerdict, "p/node1/attempt1/turn1/verdict/fair", true, false},
+			{echo.NodePhaseEnd, "p/node1/finish", false, false},
+			{echo.NodeModelCall, "q/node2/attempt1/turn1/model", true, true},
+			{echo.NodePhaseEnd, "q/node2/finish", true, true},
+		},
+		"an element that has ended well after a failed call": {
+			{echo.NodeBranchStart, "p/item1/start", false, false},
+			{echo.NodeBranchStart, "p/item2/start", false, false},
+			{echo.NodeModelCall, "p/item1/attempt1/turn1/validate/fair", true, false},
+			{echo.NodeVerdict, "p/item1/attempt1/turn1/verdict/fair", true, false},
+			{echo.NodePhaseEnd, "p/item1/finish", false, false},
+			{echo.NodeModelCall, "p/item2/attempt1/turn1/model", true, true},
+			{echo.NodePhaseEnd, "p/item2/finish", true, true},
+			{echo.NodePhaseEnd, "p/end", true, true},
+		},
+		"a ward of a phase of a graph that has ended well": {
+			{echo.NodeBranchStart, "p/node1/start", false, false},
+			{echo.NodeModelCall, "p/node1/attempt1/turn1/model", false, false},
+			{echo.NodeBranchStart, "p/node1/ward1/start", false, false},
+			{echo.NodeModelCall, "p/node1/ward1/validate/fair", true, false},
+			{echo.NodePhaseEnd, "p/node1/finish", false, false},
+			{echo.NodeModelCall, "q/node2/attempt1/turn1/model", true, true},
+			{echo.NodePhaseEnd, "q/node2/finish", true, true},
+		},
 		"a branch in a branch": {
 			{echo.NodeBranchStart, "p/item1/start", false, false},
 			{echo.NodeModelCall, "p/item1/attempt1/turn1/model", false, false},
@@ -150,6 +179,9 @@ func TestSetAsideOfFailures(t *testing.T) {
 				if l.failed {
 					e.Error = &echo.Failure{Kind: "server", Message: "down"}
 					e.Data = json.RawMessage(`{"status":"failed","reason":"error"}`)
+					if l.node == echo.NodeVerdict {
+						e.Data = json.RawMessage(`{"valid":false}`)
+					}
 				}
 				entries = append(entries, e)
 				if l.aside {
@@ -171,14 +203,13 @@ func TestChildrenThatFailForGood(t *testing.T) {
 		may    bool
 	}{
 		{echo.StatusFailed, echo.StopError, true},
-		{echo.StatusFailed, echo.StopChild, true},
 		{echo.StatusOverBudget, echo.StopBudget, true},
 		{echo.StatusFailed, echo.StopExhausted, false},
 		{echo.StatusFailed, echo.StopInput, false},
 	} {
 		end := echo.NewEntry(echo.MustKey("p/child/x"), echo.ChildEnd{Session: "s", Status: tt.status, Reason: tt.reason})
 		end.Error = &echo.Failure{Kind: string(tt.reason), Message: "why"}
-		run := echo.NewEntry(echo.MustKey("run/end"), echo.RunEnd{Status: echo.StatusFailed, Reason: echo.StopChild})
+		run := echo.NewEntry(echo.MustKey("run/end"), echo.RunEnd{Status: echo.StatusFailed, Reason: echo.StopError})
 		run.Error = end.Error
 		entries := []*echo.Entry{echo.NewEntry(end.Key, echo.ChildStart{Session: "s"}), end, run}
 		for i, e := range entries {

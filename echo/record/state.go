@@ -45,10 +45,12 @@ func (s *state) add(e *echo.Entry) {
 		}
 		s.addShared(v, b, e)
 		s.addChoice(e, &p)
+	} else if p.Scope == echo.ScopeRun {
+		s.addWhole(b, e, &p)
 	}
 	switch e.NodeType {
 	case echo.NodeRunStart:
-		s.start = e
+		s.start, s.trunk.order = e, orderOf(e)
 	case echo.NodeRoute:
 		if d, err := echo.Read[echo.Route](e); err == nil {
 			s.routes = append(s.routes, d)

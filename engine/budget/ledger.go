@@ -100,16 +100,6 @@ func (l *Ledger) Left() Left {
 	return left
 }
 
-// Unlimited reports whether neither the run nor one above it has a limit.
-func (l *Ledger) Unlimited() bool {
-	for ; l != nil; l = l.parent {
-		if l.limits != (cascade.Budget{}) {
-			return false
-		}
-	}
-	return true
-}
-
 // Recorded counts an entry of an earlier life of the run, in this ledger alone: those above count
 // what their children have taken as a whole, see [Ledger.Taken].
 func (l *Ledger) Recorded(e *echo.Entry) {

@@ -23,6 +23,13 @@ type Account struct {
 	reported   bool                 // that a cost of the background is unknown
 }
 
+// Took returns for how many seconds the run has been active at a time by the clock of active, without
+// those that it has copied.
+func (a *Account) Took(at time.Time) float64 { return a.own(at.Sub(a.Start).Seconds()) }
+
+// own returns what is left of seconds without those that the run has copied.
+func (a *Account) own(seconds float64) float64 { return max(seconds-a.Copied.seconds, 0) }
+
 // Calls makes the model calls of one visit.
 type Calls struct {
 	*Account
@@ -101,7 +108,7 @@ func (c *Calls) Afford(ctx context.Context, key echo.Key, req *effect.ModelReque
 		return err
 	}
 	if elapsed != nil {
-		elapsed = new(max(*elapsed-c.Copied.seconds, 0))
+		elapsed = new(c.own(*elapsed))
 	}
 	c.held.Settle(nil, nil) // of a call that was not made
 	c.held, err = c.Ledger.Reserve(ctx, req, size(req, f), f, elapsed)

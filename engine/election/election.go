@@ -26,7 +26,9 @@
 // more, and the candidate with the greatest weighted e-value also wins against each other candidate alone: an election
 // of the two, by the votes for one of them, would be decided as well. For two candidates that says the same twice. For
 // more it is needed: when two candidates are equally good and better than the rest, a few votes prove that not all
-// are equal, and say little of which of the two is better.
+// are equal, and say little of which of the two is better. Elections that follow each other, and share what doubt there
+// may be, have a greater confidence than that of the two alone ([Rules.Alone]): the first promise below holds for
+// all of them together, the second for each.
 //
 // The election ends without a winner, a tie, when [Rules.Max] pairs have been held, or when no votes in the pairs
 // that are left could decide it. In a tie those candidates are not beaten that have more than half as many votes as the
@@ -54,6 +56,7 @@ type Rules struct {
 	Min        int     // pairs before the first decision, at least 1
 	Max        int     // pairs, at least Min
 	Confidence float64 // that a winner needs, between 0 and 1; outside of that there is never a winner
+	Alone      float64 // that it needs against each other candidate alone, in the same way; 0: Confidence
 }
 
 // Candidate is one of those to choose from.
@@ -79,6 +82,7 @@ type Election struct {
 	weights    []float64   // of the candidates, together 1
 	rules      Rules
 	threshold  float64
+	alone      float64   // the threshold of a candidate against another one
 	all        *evidence // among all candidates
 	two        *evidence // between two of them
 	votes      []int     // by candidate
@@ -94,7 +98,7 @@ func New(seed string, candidates []Candidate, rules Rules) *Election {
 	rules.Min = max(rules.Min, 1)
 	rules.Max = max(rules.Max, rules.Min)
 	e := &Election{
-		seed: seed, candidates: slices.Clone(candidates), rules: rules, threshold: threshold(rules.Confidence),
+		seed: seed, candidates: slices.Clone(candidates), rules: rules, threshold: threshold(rules.Confidence), alone: threshold(cmp.Or(rules.Alone, rules.Confidence)),
 		all: evidenceAmong(len(candidates)), two: evidenceAmong(2),
 		votes: make([]int, len(candidates)), winner: -1, eValue: 1,
 	}
@@ -216,7 +220,7 @@ func (e *Election) beats(i, j int, votes []int) bool {
 	cast, both := votes[i]+votes[j], e.weights[i]+e.weights[j]
 	a := float64(e.weights[i] / both * e.two.of(votes[i], cast))
 	b := float64(e.weights[j] / both * e.two.of(votes[j], cast))
-	return a > b && Round(a+b) >= e.threshold
+	return a > b && Round(a+b) >= e.alone
 }
 
 // need returns the fewest pairs by which the election can be decided, of those that are left; ok is false when no

@@ -222,3 +222,17 @@ func TestPairsAreAddedInOrder(t *testing.T) {
 	e.castFor(1)
 	require.PanicsWithValue(t, "election: pair 3 is added after pair 2 of 2", func() { e.Add(3, Said{}, Said{}) })
 }
+
+// Against each other candidate alone less confidence may be enough; it does not replace that of the election.
+func TestAlone(t *testing.T) {
+	t.Parallel()
+	fewest := func(k int, alone float64) int {
+		e := New("s", among(k), Rules{Min: 1, Max: 50, Confidence: 0.999, Alone: alone})
+		need, ok := e.need(50)
+		require.True(t, ok)
+		return need
+	}
+	require.Equal(t, fewest(5, 0), fewest(5, 0.999))
+	require.Less(t, fewest(5, 0.9), fewest(5, 0))
+	require.Equal(t, fewest(2, 0), fewest(2, 0.9), "of two candidates each is against the other one alone")
+}

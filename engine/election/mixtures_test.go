@@ -47,18 +47,27 @@ func decides(m mixture, pairs int, vote, first float64) float64 {
 	e := New("s", among(2), Rules{Min: 1, Max: pairs, Confidence: 0.9})
 	e.all = evidenceOf(m, 2)
 	e.two = e.all
-	decided, undecided := 0.0, map[[2]int]float64{{}: 1}
-	for range pairs {
+	return chance(e, vote, []float64{first, 1 - first}, func(e *Election) bool { e.decide(); return e.winner >= 0 })
+}
+
+// chance returns the probability that an election among up to five is decided: each pair is a vote with a probability, and
+// the vote is for each candidate with that of it.
+func chance(e *Election, vote float64, of []float64, isDecided func(*Election) bool) float64 {
+	decided, undecided := 0.0, map[[5]int]float64{{}: 1}
+	for range e.rules.Max {
 		before := undecided
-		undecided = map[[2]int]float64{}
+		undecided = map[[5]int]float64{}
 		for votes, p := range before {
 			undecided[votes] += p * (1 - vote)
-			for i, to := range []float64{first, 1 - first} {
+			for i, to := range of {
 				after := votes
 				after[i]++
 				now := *e
-				now.votes, now.cast, now.pairs = after[:], after[0]+after[1], pairs
-				if now.decide(); now.winner >= 0 {
+				now.votes, now.cast, now.pairs = after[:len(of)], 0, e.rules.Max
+				for _, v := range after {
+					now.cast += v
+				}
+				if isDecided(&now) {
 					decided += p * vote * to
 				} else {
 					undecided[after] += p * vote * to
@@ -67,6 +76,41 @@ func decides(m mixture, pairs int, vote, first float64) float64 {
 		}
 	}
 	return decided
+}
+
+// BenchmarkRules says how many elections among three and five are decided, in %, with a judge that turns 45 % of its
+// verdicts and twelve pairs: when two are preferred to all others, equally, and when one is preferred at 0.7 and at 0.9. By
+// the rule that is used, and by the e-value of the election alone.
+func BenchmarkRules(b *testing.B) {
+	rules := map[string]func(*Election) bool{
+		"used":  func(e *Election) bool { e.decide(); return e.winner >= 0 },
+		"alone": func(e *Election) bool { value, _ := e.leader(e.votes, e.cast); return value >= e.threshold },
+	}
+	for name, rule := range rules {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				for _, k := range []int{3, 5} {
+					e := New("s", among(k), Rules{Min: 1, Max: 12, Confidence: 0.9})
+					two, some, most := shares(k, 0.45, 0.45), shares(k, 0.7), shares(k, 0.9)
+					b.ReportMetric(100*chance(e, 0.55, two, rule), fmt.Sprintf("%%_two_of_%d", k))
+					b.ReportMetric(100*chance(e, 0.55, some, rule), fmt.Sprintf("%%_0.7_of_%d", k))
+					b.ReportMetric(100*chance(e, 0.55, most, rule), fmt.Sprintf("%%_0.9_of_%d", k))
+				}
+			}
+		})
+	}
+}
+
+// shares returns by candidate with which probability it gets a vote: the first so many, the others the rest.
+func shares(k int, first ...float64) []float64 {
+	rest := 1.0
+	for _, p := range first {
+		rest -= p
+	}
+	for left := k - len(first); len(first) < k; {
+		first = append(first, rest/float64(left))
+	}
+	return first
 }
 
 // BenchmarkMixtures says how many elections between two candidates are decided, in %, with a judge that turns 45 % of

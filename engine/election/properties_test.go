@@ -263,7 +263,7 @@ func FuzzElection(f *testing.F) {
 	f.Add(uint8(64), uint8(1), uint8(255), 0.99, []byte("a judge that says this and that, and then something else"))
 	f.Add(uint8(0), uint8(0), uint8(0), 0.0, []byte{})
 	f.Fuzz(func(t *testing.T, k, least, most uint8, confidence float64, said []byte) {
-		e := New(string(said), among(int(k%65), int(k)+1, int(least), 1), Rules{int(least), int(most), confidence})
+		e := New(string(said), among(int(k%65), int(k)+1, int(least), 1), Rules{Min: int(least), Max: int(most), Confidence: confidence})
 		winner, took := -1, 0
 		for next := e.Next(); next != nil; next = e.Next() {
 			require.Negative(t, winner, "pairs to hold after a decision")

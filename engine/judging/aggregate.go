@@ -78,7 +78,7 @@ const answerLength = 4000
 
 // aggregate has a model write one answer.
 func aggregate(ctx context.Context, b Bench, q *Question, f *field, took *bill) (string, error) {
-	w := &aggregator{bench: b, q: q, model: cmp.Or(q.Settings.AggregatorModel, b.Model()), task: whole(q.Task), shown: slices.Clone(f.answers)}
+	w := &aggregator{bench: b, q: q, model: cmp.Or(q.Settings.AggregatorModel, b.Model()), task: taskOf(q), shown: slices.Clone(f.answers)}
 	facts, err := b.Calls().Models.Of(ctx, w.model)
 	if err != nil {
 		return "", err

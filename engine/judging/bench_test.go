@@ -1,6 +1,7 @@
 package judging
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -30,6 +31,7 @@ type testBundle struct {
 	render func(field, source string, more map[string]any) (string, error)
 	order  func(n int) []int // in which branches run
 	seed   string
+	mask   effect.Mask
 
 	mu       sync.Mutex
 	entries  []*echo.Entry
@@ -121,11 +123,12 @@ func (b *testBundle) Complete(_ context.Context, req *effect.ModelRequest) (*eff
 
 // begin prepares a run that has a recording; without a log it is a replay.
 func (b *testBundle) begin(recording []*echo.Entry, log *echo.Log) {
-	o := effect.Options{Log: log, Recording: recording}
+	mask := cmp.Or[effect.Mask](b.mask, effect.NoMask{})
+	o := effect.Options{Log: log, Recording: recording, Mask: mask}
 	if log != nil {
-		o.Effects = effect.NewLive(b, nil, effect.Writer{Log: log}, nil)
+		o.Effects = effect.NewLive(b, nil, effect.Writer{Log: log, Mask: mask}, nil)
 	}
-	rec := &core.Recorder{Recorder: effect.NewRecorder(o), Cascade: "c", Rules: core.Rules, Mask: effect.NoMask{}, Observer: &core.Watcher{}}
+	rec := &core.Recorder{Recorder: effect.NewRecorder(o), Cascade: "c", Rules: core.Rules, Mask: mask, Observer: &core.Watcher{}}
 	b.place = &core.Place{Site: effect.Site{Cascade: "c", Phase: "p", Visit: 1}, Key: echo.PhaseKey("p", 1), Rec: rec}
 	facts := func(model string) effect.ModelFacts { return b.facts[model] }
 	b.account = &core.Account{

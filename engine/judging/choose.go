@@ -88,7 +88,7 @@ func (j *judge) vote(ctx context.Context, c *echo.Choice) error {
 	for i, a := range j.field.answers {
 		voters[i] = election.Candidate{Number: a.number, Copies: a.copies}
 	}
-	rules := election.Rules{Min: least, Max: most, Confidence: j.q.confidence()}
+	rules := election.Rules{Min: least, Max: most, Confidence: j.q.confidence(), Alone: c.Confidence}
 	e := election.New(j.seed, voters, rules)
 	if err := j.fit([][]int{e.Numbers()}); err != nil {
 		return err
@@ -116,7 +116,8 @@ func (j *judge) vote(ctx context.Context, c *echo.Choice) error {
 // confidence returns the confidence that a winner needs now. In several rounds, each of which judges anew, the doubt
 // is shared among them, so that all of them together have no more than was asked for: with r rounds, round n has the
 // share (1 + 1/r) / n / (n + 1), which sums up to 1. The first rounds have most of it, as fewer candidates need more
-// pairs for the same evidence, and as a winner then saves all that would come.
+// pairs for the same evidence, and as a winner then saves all that would come. Only what says that no candidate is
+// preferred is shared: against each other candidate alone a winner has the confidence that was asked for.
 func (q *Question) confidence() float64 {
 	asked := q.Settings.Confidence()
 	if q.Rounds <= 1 {

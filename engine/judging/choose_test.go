@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/budget"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/election"
 )
 
 var sea = entrants("The sea is wet.", "The sea is blue.", "The sea is deep.")
@@ -248,7 +249,7 @@ func adaptive(least, most int) *soundings.Soundings {
 	return &soundings.Soundings{Adaptive: &soundings.Adaptive{Min: least, Max: most}}
 }
 
-// The doubt of all rounds together is what was asked for.
+// The doubt of all rounds together is what was asked for, and each can be decided.
 func TestConfidenceOfRounds(t *testing.T) {
 	t.Parallel()
 	for _, rounds := range []int{1, 2, 4, 63} {
@@ -256,7 +257,12 @@ func TestConfidenceOfRounds(t *testing.T) {
 		doubt := 0.0
 		for n := range rounds {
 			q.Entrants = make([]Entrant, 2+n)
-			doubt += 1 - q.confidence()
+			c := q.confidence()
+			doubt += 1 - c
+
+			e := election.New("s", make([]election.Candidate, 2+n), election.Rules{Min: 1, Max: soundings.DefaultMaxPairs, Confidence: c, Alone: 0.9})
+			require.LessOrEqual(t, len(e.Next()), 8, "round %d of %d can be decided", n+1, rounds)
+			require.NotEmpty(t, e.Next(), "round %d of %d can be decided", n+1, rounds)
 		}
 		require.InDelta(t, 0.1, doubt, 1e-9, "%d rounds", rounds)
 	}

@@ -25,7 +25,7 @@ type Entrant struct {
 type Question struct {
 	Key      echo.Key // of the visit, the step of refinement, or the run
 	Step     int      // of refinement, from 1; 0: the first choice
-	Task     string   // what the candidates were asked, as the file has it: rendered, without mutations
+	Task     string   // what the candidates were asked, as the file has it: rendered, without mutations; "": not known
 	Seed     string   // of the orders: the same in every replay
 	Settings *soundings.Soundings
 	Entrants []Entrant // in any order

@@ -49,7 +49,7 @@ const smallestRoom = 64
 func newJudge(ctx context.Context, b Bench, q *Question, f *field) (*judge, error) {
 	j := &judge{
 		bench: b, q: q, field: f, model: cmp.Or(q.Settings.EvaluatorModel, b.Model()),
-		task: whole(q.Task), shown: slices.Clone(f.answers), guide: guide{"evaluator_instructions", q.Settings.EvaluatorInstructions, nil},
+		task: taskOf(q), shown: slices.Clone(f.answers), guide: guide{"evaluator_instructions", q.Settings.EvaluatorInstructions, nil},
 	}
 	if q.Before != nil {
 		j.held = q.Before.Pairs
@@ -67,6 +67,14 @@ func newJudge(ctx context.Context, b Bench, q *Question, f *field) (*judge, erro
 	return j, nil
 }
 
+// taskOf returns the task as requests have it; they leave without its secrets.
+func taskOf(q *Question) string {
+	if strings.TrimSpace(q.Task) == "" {
+		return "(It is not known what was asked for: judge the answers by themselves.)"
+	}
+	return whole(q.Task)
+}
+
 // roomOf returns how many tokens a reply may have: some more than it is expected to have, as models reason, and at
 // most a quarter of the window.
 func roomOf(f *effect.ModelFacts, expected int) int {
@@ -80,13 +88,12 @@ func roomOf(f *effect.ModelFacts, expected int) int {
 	return max(int(room), smallestRoom)
 }
 
-// markFor returns a word that neither the task nor any answer has. It follows from all of them, so that none could
-// be written to have it.
+// markFor returns a word that neither the task nor any answer has. It follows from all answers, so that none could be
+// written to have it; not from the task, which may have secrets where it is not recorded.
 func markFor(seed, task string, answers []answer) string {
 	h := sha256.New()
 	write := func(text string) { _, _ = fmt.Fprintf(h, "%d:%s", len(text), text) }
 	write(seed)
-	write(task)
 	for _, a := range answers {
 		write(a.text)
 	}

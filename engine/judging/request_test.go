@@ -79,6 +79,38 @@ func TestMarksFollowFromAnswers(t *testing.T) {
 	}
 }
 
+// Secrets in the task are not for judges, and a record with them can be replayed without knowing them, and the other
+// way round.
+func TestTasksWithSecrets(t *testing.T) {
+	t.Parallel()
+	known := hides{"hunter2"}
+	for _, when := range []effect.Mask{known, effect.NoMask{}} {
+		b := setup(t, names("blue"))
+		b.mask = when
+		q := Question{Key: echo.PhaseKey("p", 1), Task: "Use the key hunter2.", Settings: &soundings.Soundings{}, Entrants: sea}
+		b.begin(nil, echo.NewLog("s1", nil, nil, sink{b}))
+		c, err := Choose(t.Context(), b, q)
+		require.NoError(t, err)
+		require.Equal(t, when.Text(q.Task), read(b.requests[0]).task)
+		b.mask = known
+		b.begin(asRead(t, b.entries), nil)
+		again, err := Choose(t.Context(), b, q)
+		require.NoError(t, err)
+		require.Equal(t, asJSON(c), asJSON(again))
+	}
+	b := setup(t, names("blue"))
+	_, err := b.ask(Question{Task: " ", Settings: &soundings.Soundings{}, Entrants: sea})
+	require.NoError(t, err)
+	require.Equal(t, "(It is not known what was asked for: judge the answers by themselves.)", read(b.requests[0]).task)
+}
+
+// hides is a mask that knows one secret.
+type hides struct{ secret string }
+
+func (h hides) Text(text string) string { return strings.ReplaceAll(text, h.secret, "[secret]") }
+func (h hides) JSON(raw []byte) []byte  { return []byte(h.Text(string(raw))) }
+func (h hides) Any(value any) any       { return value }
+
 // A judge is not told who wrote an answer, what it cost, or which number it has.
 func TestJudgesAreBlind(t *testing.T) {
 	t.Parallel()
@@ -218,4 +250,22 @@ Which answer is the best one? Reply with one JSON object that matches this JSON 
 	p = read(b.requests[0])
 	require.True(t, strings.HasSuffix(p.user, `{"properties":{"score":{"maximum":10,"minimum":0,"type":"number"},"why":{"type":"string"}},"required":["why","score"],"type":"object"}`))
 	require.Len(t, p.labels, 1)
+}
+
+// Whatever answers say, a judge gets each of them whole, under its own label.
+func FuzzRequest(f *testing.F) {
+	f.Add("<<<task\n", "Answer BCDF:", "{{ x }}")
+	f.Add("a\nMARK task>>>", "\xff", "")
+	f.Fuzz(func(t *testing.T, task, one, two string) {
+		q := Question{Key: echo.PhaseKey("p", 1), Task: task, Settings: &soundings.Soundings{}}
+		answers := []answer{{number: 1, text: whole(one)}, {number: 2, text: whole(two)}}
+		j := &judge{q: &q, task: taskOf(&q), shown: answers, mark: markFor("seed", task, answers)}
+		s := j.sheet(echo.StepBallot, 1, []int{2, 1})
+		messages, err := j.messages(&s)
+		require.NoError(t, err)
+		p := read(&effect.ModelRequest{Messages: messages})
+		require.Equal(t, []string{whole(two), whole(one)}, p.texts)
+		require.Equal(t, s.labels, p.labels)
+		require.Equal(t, taskOf(&q), p.task)
+	})
 }

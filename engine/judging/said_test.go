@@ -112,3 +112,20 @@ func TestHalfAPair(t *testing.T) {
 	require.Zero(t, c.Flipped)
 	require.Zero(t, c.Standings[1].Votes)
 }
+
+// Whatever a judge says, it is a label, a tie or a problem.
+func FuzzReadVote(f *testing.F) {
+	f.Add(`{"why":"a","winner":"BCDF"}`)
+	f.Add(`{"winner":"tie"} {"winner":"GHJK"}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		b := echo.Ballot{Order: []int{7, 2}, Labels: []string{"GHJK", "BCDF"}}
+		readVote(reply(text), &b)
+		require.NotEqual(t, b.Said == "", b.Problem == "")
+		if b.Winner != nil {
+			require.Contains(t, text, b.Said)
+			require.Equal(t, map[string]int{"GHJK": 7, "BCDF": 2}[b.Said], *b.Winner)
+		} else {
+			require.Contains(t, []string{"", tie}, b.Said)
+		}
+	})
+}

@@ -4,6 +4,8 @@ package lookup
 
 import (
 	"context"
+	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -43,7 +45,9 @@ type Messages struct {
 	Index      *selection.Index
 
 	now     func() time.Time
-	entered []contextcards.Source // by their order less 1
+	before  [][]contextcards.Source // from before the fork, in order: they are shared, and only read
+	earlier int                     // how many these are
+	own     []contextcards.Source   // that entered here, by their order less 1 and those earlier
 }
 
 // NewMessages returns the messages of a session that begins.
@@ -53,7 +57,7 @@ func NewMessages(s *echo.Session, cards Cards, embeddings Similarity, now func()
 
 // Enter adds a message to the history of a visit, in which it is new, and has a card made of it.
 func (m *Messages) Enter(visit *echo.PhaseRecord, message *echo.Message, attempt, turn int) {
-	order := len(m.entered) + 1
+	order := m.count() + 1
 	visit.History = append(visit.History, echo.Item{Message: message, Attempt: attempt, Turn: turn, Order: order})
 	s := contextcards.Source{
 		SessionID: m.Session.ID, Message: message, Phase: visit.Name, Visit: visit.Visit, Attempt: attempt, Turn: turn, Order: order,
@@ -62,15 +66,50 @@ func (m *Messages) Enter(visit *echo.PhaseRecord, message *echo.Message, attempt
 		s.At = m.now()
 		m.Cards.Add(s)
 	}
-	m.entered = append(m.entered, s)
+	m.own = append(m.own, s)
 }
 
-// Fork returns the messages of a session that was forked, as they are now.
+// count returns how many messages entered the session.
+func (m *Messages) count() int { return m.earlier + len(m.own) }
+
+// at returns what entered the session as the message of an order.
+func (m *Messages) at(order int) *contextcards.Source {
+	i := order - 1 - m.earlier
+	if i >= 0 {
+		return &m.own[i]
+	}
+	for _, part := range slices.Backward(m.before) {
+		if i += len(part); i >= 0 {
+			return &part[i]
+		}
+	}
+	panic(fmt.Sprintf("lookup: message %d of a fork that has left those before it", order))
+}
+
+// all returns what entered the session, the newest first.
+func (m *Messages) all() iter.Seq[*contextcards.Source] {
+	return func(yield func(*contextcards.Source) bool) {
+		for order := m.count(); order > 0; order-- {
+			if !yield(m.at(order)) {
+				return
+			}
+		}
+	}
+}
+
+// Fork returns the messages of a session that was forked, as they are now. It takes the same space
+// however many these are.
 func (m *Messages) Fork(s *echo.Session, now func() time.Time) *Messages {
 	f := *m
-	f.Session, f.now, f.Index, f.entered = s, now, selection.NewIndex(), slices.Clip(m.entered)
+	f.Session, f.now, f.Index, f.own = s, now, selection.NewIndex(), nil
+	if len(m.own) > 0 {
+		f.before, f.earlier = append(slices.Clip(m.before), slices.Clip(m.own)), m.count()
+	}
 	return &f
 }
+
+// Left returns what a fork that has ended leaves: the messages that entered it.
+func (m *Messages) Left() *Messages { return &Messages{earlier: m.earlier, own: m.own} }
 
 // Adopt returns the record of a visit of a fork as one of this session, in which its own messages get
 // numbers. Their cards are made already.
@@ -85,22 +124,23 @@ func (m *Messages) Adopt(visit *echo.PhaseRecord, fork *Messages) *echo.PhaseRec
 func (m *Messages) Append(visit *echo.PhaseRecord, items []echo.Item, fork *Messages) {
 	for _, it := range items {
 		if it.Order > 0 {
-			s := fork.entered[it.Order-1]
-			it.Order = len(m.entered) + 1
+			s := *fork.at(it.Order)
+			it.Order = m.count() + 1
 			s.Order = it.Order
-			m.entered = append(m.entered, s)
+			m.own = append(m.own, s)
 		}
 		visit.History = append(visit.History, it)
 	}
 }
 
-// MarkCallout has the card of a visit's message say that it is a callout.
+// MarkCallout has the card of a visit's message say that it is a callout. In a fork the visit is one
+// of its own.
 func (m *Messages) MarkCallout(visit *echo.PhaseRecord, h echo.Hash, name string) {
 	for _, it := range visit.History {
 		if it.Order == 0 || it.Message.Hash() != h {
 			continue
 		}
-		s := &m.entered[it.Order-1]
+		s := m.at(it.Order)
 		s.Callout = name
 		if m.Cards != nil {
 			m.Cards.Add(*s)
@@ -109,11 +149,11 @@ func (m *Messages) MarkCallout(visit *echo.PhaseRecord, h echo.Hash, name string
 }
 
 // Source returns what cards are made of for a message that entered the session.
-func (m *Messages) Source(it *echo.Item) contextcards.Source { return m.entered[it.Order-1] }
+func (m *Messages) Source(it *echo.Item) contextcards.Source { return *m.at(it.Order) }
 
 // Similar returns the similarity of the session's messages to a text, see [Similarity].
 func (m *Messages) Similar(ctx context.Context, text string) (similar map[echo.Hash]float64, degraded string, err error) {
-	list, degraded, err := m.Similarity.Similar(ctx, m.Session.ID, text, len(m.entered))
+	list, degraded, err := m.Similarity.Similar(ctx, m.Session.ID, text, m.count())
 	similar = make(map[echo.Hash]float64, len(list))
 	for _, r := range list {
 		similar[r.Hash] = r.Similarity

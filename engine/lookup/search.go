@@ -84,14 +84,14 @@ func phasesBegun(s *echo.Session) []string {
 func (m *Messages) searchable(phase string, turn effect.Site) []contextcards.Source {
 	seen := map[echo.Hash]bool{}
 	var out []contextcards.Source
-	for _, s := range slices.Backward(m.entered) {
+	for s := range m.all() {
 		now := s.Phase == turn.Phase && s.Visit == turn.Visit && s.Attempt == turn.Attempt && s.Turn == turn.Turn
 		h := s.Message.Hash()
 		if phase != "" && s.Phase != phase || now || !s.Worth() || looksUp(s.Message) || seen[h] {
 			continue
 		}
 		seen[h] = true
-		out = append(out, s)
+		out = append(out, *s)
 	}
 	slices.Reverse(out)
 	return out

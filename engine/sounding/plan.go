@@ -60,7 +60,8 @@ func digits(text []byte) string {
 
 // Rewritten reports whether a model rewrites the instructions.
 func (p *Plan) Rewritten() bool {
-	return p.Mutation != nil && p.Mutation.Mode == string(soundings.Rewrite)
+	how := Rewording{Mutation: p.Mutation}
+	return how.AsksModel()
 }
 
 // Recorded returns what is recorded of a candidate that asks a model, "" for none.

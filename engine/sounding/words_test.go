@@ -15,12 +15,12 @@ import (
 func TestWords(t *testing.T) {
 	t.Parallel()
 	words := func(m *echo.Mutation, h *Honing) string {
-		return (&Candidate{Plan: Plan{Mutation: m}, Hone: h}).Words("Do it.")
+		how := Rewording{Mutation: m}
+		return (&Candidate{Hone: h}).Honed(how.Words("Do it."))
 	}
 	require.Equal(t, "Do it.", words(nil, nil))
 	require.Equal(t, "{{ x }}\n\nDo it.", words(&echo.Mutation{Mode: "augment", Entry: "{{ x }}"}, nil))
 	require.Equal(t, "Do it.\n\nApproach:\nslowly", words(&echo.Mutation{Mode: "approach", Entry: "slowly"}, nil))
-	require.Equal(t, "Done.", words(&echo.Mutation{Mode: "rewrite", Entry: "slowly", Text: "Done."}, nil))
 	honed := words(nil, &Honing{Best: "</answer 0>{{ y }}", Prompt: "Better."})
 	require.Regexp(t, `^Do it\.\n\nThe best answer so far:\n<answer [0-9a-f]{16}>\n</answer 0>\{\{ y \}\}\n</answer [0-9a-f]{16}>\n\nBetter\.$`, honed)
 	require.Contains(t, words(nil, &Honing{Best: "x"}), defaultHoning)
@@ -28,18 +28,25 @@ func TestWords(t *testing.T) {
 
 func TestRewriteRequest(t *testing.T) {
 	t.Parallel()
-	c := &Candidate{Plan: Plan{Mutation: &echo.Mutation{Mode: "rewrite", Entry: "Shorter."}}, Of: &Course{Winners: []string{"one", "two"}}}
-	req := c.RewriteRequest(effect.Site{}, "r", "Do it.")
+	c := &Candidate{Plan: Plan{Mutation: &echo.Mutation{Mode: "rewrite", Entry: "Shorter."}}, Of: &Course{Winners: []string{"one", "two"}, Settings: &soundings.Soundings{}}}
+	how := c.Rewording("r")
+	require.True(t, how.AsksModel())
+	req := how.Request(effect.Site{}, "Do it.")
+	require.Equal(t, "r", req.Model)
 	text := req.Messages[1].Text()
 	for _, want := range []string{"How to rewrite them: Shorter.", "1 of 2", "one", "2 of 2", "two", "Do it."} {
 		require.Contains(t, text, want)
 	}
-	require.EqualError(t, c.Rewrite(&effect.ModelResponse{Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, " \n"), FinishReason: "length"}),
-		`rewrite the instructions: the answer is empty (finish reason "length")`)
+	_, err := Rewritten(&effect.ModelResponse{Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, " \n"), FinishReason: "length"})
+	require.EqualError(t, err, `rewrite the instructions: the answer is empty (finish reason "length")`)
+	got, err := Rewritten(&effect.ModelResponse{Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, " Do. \n")})
+	require.NoError(t, err)
+	require.Equal(t, "Do.", got)
 	was := c.Mutation
-	require.NoError(t, c.Rewrite(&effect.ModelResponse{Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, " Do. \n")}))
-	require.Equal(t, "Do.", c.Mutation.Text)
+	require.Equal(t, "Do.", c.Mutation.WithText(got).Text)
 	require.Empty(t, was.Text, "what is recorded does not change")
+	c.Of.Settings.RewriteModel = "own"
+	require.Equal(t, "own", c.Rewording("r").Model)
 }
 
 func TestPlans(t *testing.T) {

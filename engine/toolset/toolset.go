@@ -54,10 +54,7 @@ func OwnTools() []string { return slices.Sorted(maps.Keys(ownSpecs)) }
 func OwnToolArguments(name string) json.RawMessage { return ownSpecs[name].Parameters }
 
 // IsOwnTool reports whether the engine answers calls of a tool itself.
-func IsOwnTool(name string) bool {
-	_, ok := ownSpecs[name]
-	return ok || name == ToolRouteTo
-}
+func IsOwnTool(name string) bool { return cascade.IsEngineTool(name) }
 
 // Toolset is what one phase can call.
 type Toolset struct {

@@ -18,6 +18,7 @@ import (
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/sounding"
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
@@ -56,7 +57,7 @@ func (c *children) start(ctx context.Context, x *engine.Child, id string) (*Run,
 			return c.copy(ctx, x, id, original)
 		}
 	}
-	if bad := x.Cascade.Cascade.CheckInputContext(ctx, x.Input); len(bad) > 0 {
+	if bad := x.Cascade.Cascade.CheckInputContext(ctx, sounding.OwnInput(x.Input)); len(bad) > 0 {
 		messages := make([]string, len(bad))
 		for i, v := range bad {
 			messages[i] = v.Message
@@ -77,7 +78,7 @@ func (c *children) opening(x *engine.Child, id string) *opening {
 	o := p.options
 	o.SessionID, o.Limits, o.Rights = id, Limits{}, p.run.started.Rights
 	from := x.Cascade.Cascade
-	o.Models = Models{Default: cmp.Or(p.run.started.Asked, from.Model, p.runner.DefaultModel)}
+	o.Models = Models{Default: cmp.Or(x.Trial.Model(), p.run.started.Asked, from.Model, p.runner.DefaultModel)}
 	op := p.app.opening(p.config, o, c.watch())
 	op.parent, op.dir = p, p.app.SessionDir(id)
 	op.run.children.of = x
@@ -86,7 +87,10 @@ func (c *children) opening(x *engine.Child, id string) *opening {
 	}
 	op.run.cascade, op.run.input = from, maps.Clone(x.Input)
 	was := &p.run.started
-	op.run.started = Started{Dir: was.Dir, Asked: was.Asked, PriceAs: was.PriceAs, Off: was.Off, Files: filesOf(x.Images)}
+	if x.How == echo.ChildSounding { // it runs the cascade of its parent
+		op.run.header.File, op.options.Models.Phases = p.run.header.File, p.options.Models.Phases
+	}
+	op.run.started = Started{Dir: was.Dir, Asked: was.Asked, PriceAs: was.PriceAs, Off: was.Off, Files: c.filesFor(x), Trial: c.masked(x.Trial)}
 	return op
 }
 
@@ -119,10 +123,31 @@ func (c *children) reopen(ctx context.Context, x *engine.Child, j *journal.Journ
 		return c.refused(ctx, id, errors.Join(err, j.Close(ctx)))
 	}
 	run.children.of = x
-	if files := filesOf(x.Images); len(files) == len(run.started.Files) {
+	if files := c.filesFor(x); len(files) == len(run.started.Files) {
 		run.started.Files = files // its process may have died before it recorded them
 	}
 	return run, nil, nil
+}
+
+// masked returns which of several tries a child is without secrets: the header of its journal has it, and
+// a run that resumes begins with that.
+func (c *children) masked(t *sounding.Trial) *sounding.Trial {
+	if t == nil {
+		return nil
+	}
+	m := &sounding.Trial{}
+	if err := json.Unmarshal(c.op.run.secrets.JSON(encoded(t)), m); err != nil {
+		panic("windlass: cannot read its own data: " + err.Error())
+	}
+	return m
+}
+
+// filesFor returns the files of the run of a child. A try of the whole cascade has those of its parent.
+func (c *children) filesFor(x *engine.Child) []engine.File {
+	if x.How == echo.ChildSounding {
+		return c.op.run.started.Files
+	}
+	return filesOf(x.Images)
 }
 
 // filesOf returns the images that a validator is to see as files of its run.

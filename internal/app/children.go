@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/cascade/library"
@@ -183,27 +184,36 @@ func (c *children) begin(ctx context.Context, x *engine.Child) (r *childRun, min
 // do runs a child to its end, and closes it when its end is known.
 func (c *children) do(ctx context.Context, x *engine.Child, r *childRun) {
 	var run *Run
-	var out *effect.ChildOutcome
-	err := effect.Writer{Log: c.op.run.log}.Settle(ctx) // there is no child that its parent does not know of
-	if err == nil {
-		run, out, err = c.open(ctx, x)
-	}
-	if run != nil {
-		out, r.failed, err = run.asChild(ctx)
-	}
-	r.out, r.err = out, err
+	run, r.out, r.failed, r.err = c.toItsEnd(ctx, x)
 	close(r.done)
 	closing := Closing{Delivered: true}
 	if run != nil {
 		closing = run.Close()
 	}
-	if x.Detach && run != nil && out == nil {
+	if x.Detach && run != nil && r.out == nil {
 		closing.Interrupted = append(closing.Interrupted, x.Session)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.live--
 	c.closing.add(closing)
+}
+
+// toItsEnd opens a child and runs it to its end. A fault in it is an error: it does not end the process,
+// in which others run. failed is why the child did not complete.
+func (c *children) toItsEnd(ctx context.Context, x *engine.Child) (run *Run, out *effect.ChildOutcome, failed, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			out, failed, err = nil, nil, &effect.RecordError{Err: fmt.Errorf("session %s: a fault of windlass: %v\n%s", x.Session, p, debug.Stack())}
+		}
+	}()
+	if err := (effect.Writer{Log: c.op.run.log}).Settle(ctx); err != nil { // there is no child that its parent does not know of
+		return nil, nil, nil, err
+	}
+	if run, out, err = c.open(ctx, x); run != nil {
+		out, failed, err = run.asChild(ctx)
+	}
+	return run, out, failed, err
 }
 
 // Unfinished reports whether anything runs that the run has begun.
@@ -216,11 +226,6 @@ func (r *Run) Unfinished() bool {
 // asChild runs the run of a child. Its end is durable before its parent learns of it. failed is why the
 // child did not complete.
 func (r *Run) asChild(ctx context.Context) (out *effect.ChildOutcome, failed, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			out, failed, err = nil, nil, &effect.RecordError{Err: fmt.Errorf("session %s: a fault of windlass: %v\n%s", r.ID(), p, debug.Stack())}
-		}
-	}()
 	res, failed := r.Do(ctx)
 	switch {
 	case effect.IsRecordError(failed), failure.Is(failed, failure.StorageFailed), failure.Is(failed, failure.Diverged):
@@ -241,7 +246,15 @@ func (r *Run) asChild(ctx context.Context) (out *effect.ChildOutcome, failed, er
 	if failed != nil {
 		message = r.secrets.Text(failed.Error())
 	}
-	return outcomeOf(r.ID(), res, message), failed, nil
+	out = outcomeOf(r.ID(), res, message)
+	if r.header.ParentSeq > 0 {
+		rec, err := r.children.op.app.ReadJournal(r.ID())
+		if err != nil {
+			return nil, nil, &effect.RecordError{Err: fmt.Errorf("session %s: %w", r.ID(), err)}
+		}
+		out = tookOf(out, rec)
+	}
+	return out, failed, nil
 }
 
 // interrupted returns the end of ctx, or why else somebody ended a run.
@@ -277,8 +290,8 @@ func (r *Run) stoppedAbove(err error) bool {
 }
 
 // limitsOfChild returns what a child may take: the least of what its cascade says and of what its
-// parent gives it. The time that it ran in earlier lives is not taken from that once more.
-func (r *Run) limitsOfChild(own cascade.Budget) *cascade.Budget {
+// parent gives it from now on. It had run for a while before that the clock of its parent has counted.
+func (r *Run) limitsOfChild(own cascade.Budget, ran time.Duration) *cascade.Budget {
 	given := r.children.of.Budget
 	if given == nil {
 		return nil
@@ -290,7 +303,7 @@ func (r *Run) limitsOfChild(own cascade.Budget) *cascade.Budget {
 	}
 	most := *given
 	if most.MaxSeconds > 0 {
-		most.MaxSeconds += r.Sums().Ran.Seconds()
+		most.MaxSeconds += ran.Seconds()
 	}
 	own.MaxUSD, own.MaxTokens, own.MaxSeconds = least(own.MaxUSD, most.MaxUSD), least(own.MaxTokens, most.MaxTokens), least(own.MaxSeconds, most.MaxSeconds)
 	return &own

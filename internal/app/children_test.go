@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -519,11 +520,12 @@ func TestLimitsOfAChild(t *testing.T) {
 	t.Parallel()
 	r := &Run{cascade: &cascade.Cascade{Budget: &cascade.Budget{MaxSeconds: 9}}, figures: figuresOf(nil)}
 	r.children = &children{of: &engine.Child{}}
-	require.Nil(t, r.limitsOfChild(cascade.Budget{MaxUSD: 2}))
+	require.Nil(t, r.limitsOfChild(cascade.Budget{MaxUSD: 2}, 0))
 	r.children.of.Budget = &cascade.Budget{MaxUSD: 3, MaxTokens: 5, MaxSeconds: 4}
-	require.Equal(t, &cascade.Budget{MaxUSD: 2, MaxTokens: 5, MaxSeconds: 4}, r.limitsOfChild(cascade.Budget{MaxUSD: 2, MaxSeconds: 1}))
+	require.Equal(t, &cascade.Budget{MaxUSD: 2, MaxTokens: 5, MaxSeconds: 4}, r.limitsOfChild(cascade.Budget{MaxUSD: 2, MaxSeconds: 1}, 0))
+	require.Equal(t, &cascade.Budget{MaxTokens: 5, MaxUSD: 3, MaxSeconds: 7}, r.limitsOfChild(cascade.Budget{}, 3*time.Second))
 	r.cascade = &cascade.Cascade{}
-	require.Equal(t, &cascade.Budget{MaxUSD: 3, MaxTokens: 1, MaxSeconds: 4}, r.limitsOfChild(cascade.Budget{MaxTokens: 1}))
+	require.Equal(t, &cascade.Budget{MaxUSD: 3, MaxTokens: 1, MaxSeconds: 4}, r.limitsOfChild(cascade.Budget{MaxTokens: 1}, 0))
 }
 
 // A fault of a tool or of windlass in a child does not end the program.
@@ -536,6 +538,22 @@ func TestChildPanics(t *testing.T) {
 	_, err := r.children.Wait(t.Context(), x)
 	require.ErrorContains(t, err, fmt.Sprintf("session %s: a fault of windlass: oh", x.Session))
 	require.NoError(t, r.Close().Err)
+}
+
+// So does one that is opened, or whoever is told of it.
+func TestChildPanicsWhenItIsOpened(t *testing.T) {
+	t.Parallel()
+	a, err := Open(Options{Home: t.TempDir(), Dir: t.TempDir(), Version: "test"})
+	require.NoError(t, err)
+	r, err := a.Start(t.Context(), Job{Cascade: cascadeOf(t, parentCascade), File: "parent.json"}, RunOptions{SessionID: "p1", NoClickHouse: true, Extensions: Extensions{Model: &speaker{}}}, Watch{
+		Child: func(*Run, *Run) (engine.Observer, []echo.Sink) { panic("oh") },
+	})
+	require.NoError(t, err)
+	x := childOf(t, r, "x", childCascade)
+	_, err = r.children.Wait(t.Context(), x)
+	require.ErrorContains(t, err, fmt.Sprintf("session %s: a fault of windlass: oh", x.Session))
+	require.NoError(t, r.Close().Err)
+	require.NoError(t, a.Close())
 }
 
 // Children are followed by who follows their parent, if that is wanted.

@@ -100,12 +100,12 @@ func (r *Run) spec() engine.Spec {
 	spec := engine.Spec{
 		Cascade: r.cascade, Input: r.input, Files: r.started.Files, Log: r.log, WorkDir: r.started.WorkDir, Name: r.started.Name, Rules: r.header.Rules, Redacted: redactionsOf(&r.header), Off: r.started.Off, Header: encoded(r.header),
 		Recording: r.recorded, Background: r.cards.SinceAsked(),
-		Lineage: engine.Lineage{Depth: r.header.Depth, Taken: r.children.taken(), State: r.started.state()},
+		Lineage: engine.Lineage{Depth: r.header.Depth, Taken: r.children.taken(), State: r.started.state(), Trial: r.started.Trial},
 	}
 	spec.Budget = r.limits.Apply(spec.BudgetInForce())
 	if of := r.children.of; of != nil {
 		spec.Parent, spec.Detached = of.Ledger, of.Detach
-		spec.Budget = cmp.Or(r.limitsOfChild(spec.BudgetInForce()), spec.Budget)
+		spec.Budget = cmp.Or(r.limitsOfChild(spec.BudgetInForce(), ranWhile(r.children.op.parent.run.recorded, r.recorded)), spec.Budget)
 	}
 	return spec
 }

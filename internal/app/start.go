@@ -102,6 +102,12 @@ func (a *App) opening(cfg *config.Config, o RunOptions, w Watch) *opening {
 // that has to be closed.
 func (o *opening) equip(ctx context.Context, j *journal.Journal) error {
 	r := o.run
+	defer func() {
+		if p := recover(); p != nil { // of a child, which does not end the process: nobody else would close it
+			_ = j.Close(ctx)
+			panic(p)
+		}
+	}()
 	if err := os.MkdirAll(r.started.WorkDir, 0o700); err != nil {
 		return diskError(fmt.Errorf("make the session's work folder: %w", err))
 	}
@@ -225,6 +231,7 @@ func (o *opening) chooseTools(db clickhouse.Options) error {
 	if !o.options.NoClickHouse {
 		o.pool = o.app.pool(db)
 		o.run.store = &store{querier: database.NewQuerier(o.pool)}
+		o.runner.Rewrites = database.Rewrites{Pool: o.pool}
 		t.SQL = o.run.store
 	}
 	registry, err := tool.New(t)

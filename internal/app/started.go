@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/cascade/library"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/sounding"
 	"github.com/windlass-run/windlass/internal/app/input"
 	"github.com/windlass-run/windlass/internal/failure"
 )
@@ -32,6 +33,7 @@ type Started struct {
 
 	Files []engine.File   `json:"files,omitempty"` // of the input; the record has their bytes
 	State json.RawMessage `json:"state,omitempty"` // the shared state that a child begins with, without secrets
+	Trial *sounding.Trial `json:"trial,omitempty"` // which of several tries of its cascade a child is
 
 	// Off is what windlass.json had switched off of auto_context when the session began.
 	Off cascade.SwitchedOff `json:"auto_context_off,omitzero"`
@@ -163,7 +165,7 @@ func (o *opening) maskedState() (json.RawMessage, error) {
 func (o *opening) newStarted() (Started, error) {
 	s := Started{
 		WorkDir: filepath.Join(o.dir, "work"), Rights: o.options.Rights, Offline: o.options.Offline, NoClickHouse: o.options.NoClickHouse,
-		Off: o.run.started.Off, PriceAs: o.run.started.PriceAs, Files: o.run.started.Files, Asked: o.run.started.Asked, Dir: o.run.started.Dir,
+		Off: o.run.started.Off, PriceAs: o.run.started.PriceAs, Files: o.run.started.Files, Asked: o.run.started.Asked, Dir: o.run.started.Dir, Trial: o.run.started.Trial,
 	}
 	var err error
 	if s.Dir, err = filepath.Abs(cmp.Or(s.Dir, o.app.dir)); err != nil {

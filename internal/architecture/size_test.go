@@ -37,6 +37,7 @@ var mirrors = map[string]string{
 	"echo.Handoff":                  "mirrors a file: a handoff in the journal",
 	"internal/config.Model":         "mirrors a file: a model of windlass.json",
 	"internal/simulate.Summary":     "mirrors a wire message: a policy in simulate --json",
+	"internal/inspect.Candidate":    "mirrors a wire message: a candidate in soundings --json",
 	"internal/inspect.Call":         "mirrors a wire message: a call in context --json",
 	"internal/inspect.Sums":         "mirrors a wire message: the sums in context --json",
 }

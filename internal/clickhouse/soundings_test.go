@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 )
 
@@ -106,7 +107,7 @@ func TestWinningRewrites(t *testing.T) {
 		{"draft", "other", 5, nil},
 		{"polish", "5bec1e5", 5, nil},
 	} {
-		got, err := db.WinningRewrites(t.Context(), tt.phase, tt.species, tt.limit)
+		got, err := clickhouse.WinningRewrites(t.Context(), db, tt.phase, tt.species, tt.limit)
 		require.NoError(t, err)
 		require.Equal(t, tt.want, got, "%+v", tt)
 	}

@@ -42,3 +42,11 @@ func Quote(s string) string {
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
+
+// Path quotes a path for a shell, where that is needed, so that no command takes it for a flag.
+func Path(path string) string {
+	if strings.HasPrefix(path, "-") {
+		path = "./" + path
+	}
+	return Quote(path)
+}

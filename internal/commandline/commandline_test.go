@@ -22,3 +22,10 @@ func TestTyped(t *testing.T) {
 	require.Equal(t, "''", commandline.Quote(""))
 	require.Equal(t, "'$(x)'", commandline.Quote("$(x)"))
 }
+
+func TestPath(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]string{"a/b-c": "a/b-c", "my dir": "'my dir'", "it's": `'it'\''s'`, "-x": "./-x", "$(x)": "'$(x)'"} {
+		require.Equal(t, want, commandline.Path(word))
+	}
+}

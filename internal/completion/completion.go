@@ -19,7 +19,7 @@ import (
 const mostCompleted = 20
 
 // Sessions offers the newest sessions of a home folder that are not given yet: the first as last, each by its short id, or by its
-// whole one where that has been begun.
+// whole one where that has been begun; then the cascades of the newest ones.
 func Sessions(home string, given []string, written string, scope names.Scope) []string {
 	all, err := archive.Folders(home)
 	if err != nil {
@@ -52,6 +52,26 @@ func Sessions(home string, given []string, written string, scope names.Scope) []
 			name = recent[i].ID
 		}
 		out = append(out, described(name, &recent[i], now))
+	}
+	if scope == names.Everything {
+		out = append(out, cascadesOf(archive.Recent(home, all, recentCascades), given, written)...)
+	}
+	return out
+}
+
+// recentCascades is of how many sessions the cascades are offered.
+const recentCascades = 20
+
+// cascadesOf offers the ids of the cascades of sessions: each means the newest of its sessions.
+func cascadesOf(recent []archive.Candidate, given []string, written string) (out []string) {
+	for i := range recent {
+		id := recent[i].CascadeID
+		if id == "" || term.Cell(id) != id || !strings.HasPrefix(id, written) || slices.Contains(given, id) {
+			continue
+		}
+		if c := id + "\tthe newest session of this cascade"; !slices.Contains(out, c) {
+			out = append(out, c)
+		}
 	}
 	return out
 }

@@ -269,9 +269,14 @@ func (s *Session) links(root *Session) error {
 			if starts[d.Session] == nil {
 				errs = append(errs, fmt.Errorf("child_end %s without a child_start", e.Key))
 			}
-			if c := byID[d.Session]; c == nil {
+			c := byID[d.Session]
+			if c == nil && d.Reason != echo.StopInput { // one whose input is refused does not begin
 				errs = append(errs, fmt.Errorf("child %s (%s) has ended, and has no journal", d.Session, e.Key))
-			} else if start := starts[d.Session]; start != nil && !start.Detach {
+			}
+			if c == nil {
+				continue
+			}
+			if start := starts[d.Session]; start != nil && !start.Detach {
 				errs = append(errs, c.ended(e, &d))
 			}
 		}

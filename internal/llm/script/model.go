@@ -120,16 +120,46 @@ func (m *Model) part(req *effect.ModelRequest) (*part, error) {
 		p, missing = s.summaries[site.Phase], fmt.Sprintf("summary for phase %q", site.Phase)
 	case site.Purpose == echo.PurposeSelect:
 		p, missing = s.selections[site.Phase], fmt.Sprintf("selection for phase %q", site.Phase)
+	case site.Purpose == echo.PurposeJudge:
+		p, missing = cmp.Or(s.judges[site.Phase], s.judges[anyPhase]), "judge"+ofPhase(site.Phase)
+	case site.Purpose == echo.PurposeAggregate:
+		p, missing = cmp.Or(s.aggregates[site.Phase], s.aggregates[anyPhase]), "aggregate"+ofPhase(site.Phase)
+	case site.Purpose == echo.PurposeRewrite:
+		p, missing = cmp.Or(s.rewrites[site.Phase], s.rewrites[anyPhase]), "rewrite"+ofPhase(site.Phase)
 	case site.Validator != "":
 		p, missing = s.validators[site.Validator], fmt.Sprintf("answers for validator %q", site.Validator)
 	default:
-		p = cmp.Or(s.phases[fmt.Sprintf("%s~%d", site.Phase, site.Visit)], s.phases[site.Phase], s.fallback)
+		if site.Try.Number > 0 {
+			p = s.phases[site.Phase+tried(site.Try)]
+		}
+		p = cmp.Or(p, s.phases[fmt.Sprintf("%s~%d", site.Phase, site.Visit)], s.phases[site.Phase], s.fallback)
 		missing = fmt.Sprintf("answers for phase %q", site.Phase)
 	}
 	if p == nil {
 		return nil, m.scriptError(req, "%s has no %s", s.Path, missing)
 	}
 	return p, nil
+}
+
+// anyPhase is the name of a part that answers for all phases, and for a whole cascade.
+const anyPhase = "*"
+
+func ofPhase(name string) string {
+	if name == "" {
+		return ` for the cascade: name it "*"`
+	}
+	return fmt.Sprintf(" for phase %q", name)
+}
+
+// tried is what stands behind the name of a phase in a key of a script that answers one candidate only.
+func tried(t effect.Try) string {
+	switch {
+	case t.Number == 0:
+		return ""
+	case t.Step == 0:
+		return fmt.Sprintf("/sounding%d", t.Number)
+	}
+	return fmt.Sprintf("/reforge%d/sounding%d", t.Step, t.Number)
 }
 
 // turn finds the turn that answers a request.
@@ -228,6 +258,9 @@ func (m *Model) answer(req *effect.ModelRequest, t *turn) (*echo.Message, error)
 	}
 	d := echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer}
 	var words string
+	if t.judge != nil {
+		words = t.judge.reply(shownAnswers(req.Messages))
+	}
 	if t.text != nil {
 		var err error
 		if words, err = fill(t.text); err != nil {
@@ -257,7 +290,7 @@ func (m *Model) usage(req *effect.ModelRequest, t *turn, answer *echo.Message) e
 		return echo.Usage{In: t.usage.in, Cached: t.usage.cached, Out: t.usage.out, Reasoning: t.usage.reasoning, Estimated: true}
 	}
 	counter := m.counter()
-	key := req.Site.Phase + "\x00" + req.Site.Validator + "\x00" + string(req.Site.Purpose)
+	key := fmt.Sprintf("%s%s\x00%s\x00%s", req.Site.Phase, tried(req.Site.Try), req.Site.Validator, req.Site.Purpose)
 	m.mu.Lock()
 	before := m.previous[key]
 	m.previous[key] = req.Messages

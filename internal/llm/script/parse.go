@@ -31,7 +31,10 @@ const maxDelay = time.Minute
 // Parse reads the content of a script; name is its path in messages.
 func Parse(name string, data []byte) (*Script, error) {
 	p := parser{strict.Parse(name, data)}
-	s := &Script{Path: name, phases: map[string]*part{}, validators: map[string]*part{}, summaries: map[string]*part{}, selections: map[string]*part{}}
+	s := &Script{
+		Path: name, phases: map[string]*part{}, validators: map[string]*part{}, summaries: map[string]*part{}, selections: map[string]*part{},
+		judges: map[string]*part{}, aggregates: map[string]*part{}, rewrites: map[string]*part{},
+	}
 	if p.Root() != nil {
 		p.Object(p.Root(), "the script", strict.Fields{
 			"$schema":     func(n *source.Node) { p.String(n, "$schema") },
@@ -41,6 +44,9 @@ func Parse(name string, data []byte) (*Script, error) {
 			"validators":  func(n *source.Node) { p.parts(n, "validators", s.validators, p.validator) },
 			"summaries":   func(n *source.Node) { p.parts(n, "summaries", s.summaries, p.summary) },
 			"selections":  func(n *source.Node) { p.parts(n, "selections", s.selections, p.summary) },
+			"judges":      func(n *source.Node) { p.parts(n, "judges", s.judges, p.judging) },
+			"aggregates":  func(n *source.Node) { p.parts(n, "aggregates", s.aggregates, p.summary) },
+			"rewrites":    func(n *source.Node) { p.parts(n, "rewrites", s.rewrites, p.summary) },
 			"default":     func(n *source.Node) { s.fallback = p.phase(n) },
 		})
 	}

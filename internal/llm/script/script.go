@@ -28,6 +28,9 @@ type Script struct {
 	validators map[string]*part // by the name of the inline validator
 	summaries  map[string]*part // by the name of the phase whose older messages are summed up
 	selections map[string]*part // by the name of the phase that messages are chosen for
+	judges     map[string]*part // by the name of the phase whose candidates are judged
+	aggregates map[string]*part // by the name of the phase for whose candidates one answer is written
+	rewrites   map[string]*part // by the name of the phase whose instructions are rewritten
 	fallback   *part            // for phases that are not named; may be nil
 }
 
@@ -47,6 +50,7 @@ type turn struct {
 	fail   *fail
 	repeat bool // answers all later turns of the attempt too
 	expect *expect
+	judge  *judge // nil: the text is the answer
 }
 
 // usage replaces the counted tokens.

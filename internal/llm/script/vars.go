@@ -17,6 +17,7 @@ var large = map[string]func([]*echo.Message) any{
 	"results":      func(msgs []*echo.Message) any { return results(msgs[lastTurn(msgs):], msgs) },
 	"all_results":  func(msgs []*echo.Message) any { return results(msgs, msgs) },
 	"messages":     func(msgs []*echo.Message) any { return messages(msgs) },
+	"candidates":   func(msgs []*echo.Message) any { return candidates(msgs) },
 }
 
 // variables returns what a template can use.
@@ -24,6 +25,7 @@ func variables(req *effect.ModelRequest, x *text) map[string]any {
 	site := req.Site
 	vars := map[string]any{
 		"phase": site.Phase, "attempt": site.Attempt, "turn": site.Turn, "validator": site.Validator, "model": req.Model,
+		"candidate": site.Try.Number, "step": site.Try.Step,
 	}
 	for name, of := range large {
 		if x.template.Uses(name) {

@@ -25,6 +25,7 @@ func (p *Progress) Frame(room Room, color bool) []string {
 	defer p.mu.Unlock()
 	now := p.now()
 	paint := term.Painter{On: color}.Paint
+	whole := p.candidates(now, room, paint)
 	foot := []string{paint(term.Dim, term.Cut("  "+p.sums(now, room.Width-len("  ")), room.Width))}
 	if p.note != "" {
 		foot = slices.Insert(foot, 0, paint(term.Yellow, term.Cut("  "+p.note, room.Width)))
@@ -36,6 +37,7 @@ func (p *Progress) Frame(room Room, color bool) []string {
 	out := []string{paint(term.Bold, term.Cut(columns(p.cascade, scripted, "session "+p.session), room.Width))}
 	below, all := p.below(now, room, paint)
 	figures := p.hasFigures() && (room.Height == 0 || room.Height >= lowest)
+	out = append(out, whole...)
 	lines := room.Height - len(out) - len(foot) - all
 	if figures {
 		lines--
@@ -71,7 +73,7 @@ const lowest = 8
 
 // hasFigures reports whether there is a figure that needs the name of its column.
 func (p *Progress) hasFigures() bool {
-	return slices.ContainsFunc(p.phases, func(ph phaseProgress) bool { return ph.turn > 0 || ph.tools > 0 })
+	return slices.ContainsFunc(p.phases, func(ph phaseProgress) bool { return ph.turn > 0 || ph.tools > 0 || ph.load.spent.Calls > 0 })
 }
 
 // sums says what the whole run took, in so many columns.
@@ -143,10 +145,19 @@ func (p *Progress) below(now time.Time, room Room, paint func(c term.Colour, tex
 	return below, all
 }
 
+// candidates returns the lines of the candidates of the whole cascade, below the name of the run.
+func (p *Progress) candidates(now time.Time, room Room, paint func(c term.Colour, text string) string) []string {
+	var out []string
+	for _, line := range p.contest.all(now, Room{room.Width, mostTools(room)}, p.family.inner) {
+		out = append(out, paint(line.style, term.Cut("  "+line.text, room.Width)))
+	}
+	return out
+}
+
 // aroundPhases is how many lines are above and below the phases.
 const aroundPhases = 3
 
-// belowPhase returns the lines under a phase: how far its list has come and what runs of it, its tools
+// belowPhase returns the lines under a phase: how far its list or its candidates have come and what runs of them, its tools
 // or its activity, its children, its selected context, its guard.
 func (p *Progress) belowPhase(ph *phaseProgress, now time.Time, room Room, paint func(c term.Colour, text string) string) []string {
 	var out []string
@@ -162,7 +173,14 @@ func (p *Progress) belowPhase(ph *phaseProgress, now time.Time, room Room, paint
 			add(term.Cyan, line)
 		}
 	}
-	add(term.Dim, labelled("  ", ph.strands.sum()))
+	contest := ph.strands.contest.all(now, room, p.family.inner)
+	left = max(left-len(contest), 1)
+	for _, line := range contest {
+		add(line.style, line.text)
+	}
+	if ph.strands.total > 0 {
+		add(term.Dim, labelled("  ", ph.strands.sum()))
+	}
 	show(d.running.lines(now, left))
 	show(ph.strands.lines(now, left, room.Width))
 	show(p.family.lines(ph.at, now, left, room.Width))

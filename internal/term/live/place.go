@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
@@ -34,7 +35,7 @@ func placeIn(key echo.Key, phase string, attempt, turn int) string {
 	if s == "" {
 		return "run"
 	}
-	return s
+	return strings.TrimSpace(s)
 }
 
 // wardAdvisory is the mode of a ward that stops nothing.
@@ -49,8 +50,11 @@ func wardLabel(d *echo.Verdict) string {
 }
 
 // nameIn is the name of a child for the places in it: with the element that it was begun for, as others
-// may begin one of that name at the same time.
+// may begin one of that name at the same time; of a candidate of the whole cascade which one it is.
 func nameIn(d *echo.ChildStart, begun echo.Key) string {
+	if d.How == echo.ChildSounding {
+		return placeIn(begun, "", 0, 0)
+	}
 	p := begun.Path()
 	name := term.OneLine(d.Name)
 	for _, b := range p.Parts() {
@@ -76,5 +80,8 @@ func childText(e *echo.Entry, d *echo.ChildEnd, name string) string {
 	if e.Error != nil {
 		reason = lastWords(e.Error.Message)
 	}
-	return joined(": ", columns(fmt.Sprintf("%s: %s (%s)", name, d.Status, d.Reason), took, term.Millis(e.DurationMS)), reason)
+	if name == placeAt(e) { // a candidate of the whole cascade: the place says it
+		name = ""
+	}
+	return joined(": ", name, columns(fmt.Sprintf("%s (%s)", d.Status, d.Reason), took, term.Millis(e.DurationMS)), reason)
 }

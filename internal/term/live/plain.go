@@ -130,11 +130,19 @@ func (v *Plain) Write(e *echo.Entry) error {
 	case echo.NodeChildStart:
 		if d, err := echo.Read[echo.ChildStart](e); err == nil {
 			v.names[d.Session] = nameIn(&d, e.Key)
+			if d.How == echo.ChildSounding {
+				v.line("%s: session %s", place, d.Session)
+				break
+			}
 			v.line("%s: begins %s, session %s", place, childName(&d), d.Session)
 		}
 	case echo.NodeChildEnd:
 		if d, err := echo.Read[echo.ChildEnd](e); err == nil {
 			v.line("%s: %s", place, childText(e, &d, cmp.Or(v.names[d.Session], d.Session)))
+		}
+	case echo.NodeCandidate, echo.NodeBallot, echo.NodeChoice:
+		if text := soundingText(e); text != "" {
+			v.line("%s: %s", place, text)
 		}
 	case echo.NodePhaseEnd:
 		v.phaseEnd(e)

@@ -32,6 +32,7 @@ type Progress struct {
 	failure string    // the newest one
 	prefix  string    // of its places: the names of the children that it is in
 	family  family
+	contest contest // of the whole cascade
 }
 
 // phaseProgress is one line: a visit to a phase, or a phase that is still to come.
@@ -139,6 +140,13 @@ func (p *Progress) add(e *echo.Entry) {
 		return
 	}
 	p.family.add(e, p.now())
+	if isWhole(e.Key) {
+		p.contest.add(e, own, p.now())
+		return
+	}
+	if e.NodeType == echo.NodeRunEnd {
+		p.contest.tries, p.contest.judges = nil, judges{}
+	}
 	ph := p.current(e.Phase, e.Key)
 	if e.NodeType == echo.NodePhaseStart {
 		ph = p.begin(e.Phase)
@@ -155,7 +163,7 @@ func (ph *phaseProgress) add(e *echo.Entry, own bool, now time.Time) {
 	if e.NodeType == echo.NodeToolCall {
 		ph.tools++
 	}
-	if ph.strands.add(e, now) {
+	if ph.strands.add(e, own, now) {
 		return
 	}
 	switch e.NodeType {
@@ -169,6 +177,7 @@ func (ph *phaseProgress) add(e *echo.Entry, own bool, now time.Time) {
 			ph.duration = time.Duration(e.DurationMS * float64(time.Millisecond))
 		}
 		ph.doing, ph.strands.running = doing{}, nil
+		ph.strands.contest.tries, ph.strands.contest.judges = nil, judges{}
 		return
 	}
 	ph.doing.add(e, now)
@@ -215,6 +224,9 @@ func (p *Progress) setAside(seqs []uint64) {
 func (p *Progress) Event(ev engine.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if isWhole(ev.Key) {
+		p.contest.event(ev, p.now())
+	}
 	ph := p.current(ev.Site.Phase, ev.Key)
 	if ph == nil {
 		return

@@ -53,6 +53,10 @@ func sayingOf(e *echo.Entry) *saying {
 		}
 	case echo.NodeVerdict:
 		return verdictSaying(place, e)
+	case echo.NodeChoice:
+		if text := choiceText(e); text != "" {
+			return passed.of("%s: %s", place, text)
+		}
 	case echo.NodeWarning:
 		if d, err := echo.Read[echo.Warning](e); err == nil {
 			return warned.of("%s: warning: %s", place, term.OneLine(d.Message))

@@ -12,6 +12,7 @@ import (
 
 // strands are the branches of a visit that run in parallel: elements of a list, tries, wards.
 type strands struct {
+	contest contest   // of the visit
 	running []*strand // by their numbers
 	total   int       // elements of the list; 0: there is none
 	done    int
@@ -26,6 +27,7 @@ type strand struct {
 	turn    int
 	since   time.Time
 	doing   doing
+	contest contest // of the element
 }
 
 // strandOf returns the branch of a visit that a key is in, and what a person calls it; label is "" for
@@ -72,10 +74,19 @@ func (s *strands) end(key echo.Key) {
 }
 
 // add takes an entry; false: it is in no branch.
-func (s *strands) add(e *echo.Entry, now time.Time) bool {
+func (s *strands) add(e *echo.Entry, own bool, now time.Time) bool {
 	key, label, item := strandOf(e.Key)
+	_, _, tried := standsIn(e.Key)
+	if tried && !item {
+		s.contest.add(e, own, now)
+		return true
+	}
 	if label == "" {
 		return false
+	}
+	if tried {
+		s.of(key, label, now).contest.add(e, own, now)
+		return true
 	}
 	switch e.NodeType {
 	case echo.NodeBranchStart:
@@ -111,20 +122,29 @@ func (s *strands) add(e *echo.Entry, now time.Time) bool {
 
 // event takes what has begun; false: it is in no branch.
 func (s *strands) event(ev engine.Event, now time.Time) bool {
-	key, label, _ := strandOf(ev.Key)
+	key, label, item := strandOf(ev.Key)
+	_, _, tried := standsIn(ev.Key)
+	if tried && !item {
+		s.contest.event(ev, now)
+		return true
+	}
 	if label == "" {
 		return false
 	}
 	r := s.of(key, label, now)
+	if tried {
+		r.contest.event(ev, now)
+		return true
+	}
 	r.attempt, r.turn = ev.Site.Attempt, ev.Site.Turn
 	r.doing.event(ev, now)
 	return true
 }
 
-// sum says how far a list has come; "" for none.
+// sum says how far a list or several tries have come; "" for none.
 func (s *strands) sum() string {
 	if s.total == 0 {
-		return ""
+		return s.contest.sum()
 	}
 	running := ""
 	if n := len(s.items()); n > 0 {
@@ -152,7 +172,7 @@ func (s *strands) items() []*strand {
 func (s *strands) lines(now time.Time, most, width int) []string {
 	return capped(most, len(s.running), func(i int) string {
 		r := s.running[i]
-		return clocked(whole(now.Sub(r.since)), columns(r.label, r.place(), r.doing.line(width)))
+		return clocked(whole(now.Sub(r.since)), columns(r.label, r.place(), joined(", ", r.contest.sum(), r.contest.judging(), r.contest.kept()), r.doing.line(width)))
 	})
 }
 
@@ -165,15 +185,17 @@ func (r *strand) number() int {
 	return p.Branches[len(p.Branches)-1].Number
 }
 
-func (r *strand) place() string {
-	attempt, turn := "", ""
-	if r.attempt > 1 {
-		attempt = fmt.Sprintf("attempt %d", r.attempt)
+func (r *strand) place() string { return placeOf(r.attempt, r.turn) }
+
+func placeOf(attempt, turn int) string {
+	first, second := "", ""
+	if attempt > 1 {
+		first = fmt.Sprintf("attempt %d", attempt)
 	}
-	if r.turn > 0 {
-		turn = fmt.Sprintf("turn %d", r.turn)
+	if turn > 0 {
+		second = fmt.Sprintf("turn %d", turn)
 	}
-	return joined(" ", attempt, turn)
+	return joined(" ", first, second)
 }
 
 // capped returns a line for each of n things, or for the first ones and how many there are more.

@@ -43,7 +43,11 @@ func (t *Tree) Child(parent, session string, c *cascade.Cascade) View {
 	return v
 }
 
+// phaseNames are those that the run itself goes through: none where candidates do.
 func phaseNames(c *cascade.Cascade) []string {
+	if c.Soundings.Active() {
+		return nil
+	}
 	var names []string
 	for i := range c.Phases {
 		names = append(names, c.Phases[i].Name)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/chosen"
 	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/term"
 )
@@ -109,6 +110,9 @@ func purposeOf(e *echo.Entry) string {
 		return ""
 	case echo.PurposeValidator:
 		return "validator " + e.Key.Validator() + ": "
+	case echo.PurposeJudge:
+		p := e.Key.Path()
+		return fmt.Sprintf("%s %d: ", p.Effect[0].Kind, p.Effect[0].Number)
 	default:
 		return purposeWords(purpose) + ": "
 	}
@@ -127,3 +131,23 @@ var purposes = map[echo.Purpose]string{
 }
 
 func purposeWords(p echo.Purpose) string { return cmp.Or(purposes[p], "summing up older messages") }
+
+// choiceText says what a choice among candidates came to; "": the entry cannot be read.
+func choiceText(e *echo.Entry) string {
+	d, err := echo.Read[echo.Choice](e)
+	if err != nil {
+		return ""
+	}
+	return chosen.Line(&d)
+}
+
+// soundingText says what an entry does about candidates that is of note; "" for nothing.
+func soundingText(e *echo.Entry) string {
+	if d, err := echo.Read[echo.Candidate](e); err == nil {
+		return joined(", ", fmt.Sprintf("candidate %d of %d", d.Index+1, d.Factor), term.OneLine(d.Model), term.Cut(variedText(d.Mutation), 80))
+	}
+	if d, err := echo.Read[echo.Ballot](e); err == nil {
+		return pairText(&d)
+	}
+	return choiceText(e)
+}

@@ -1,0 +1,140 @@
+// Package chosen says in words what choices among candidates came to.
+package chosen
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/quantity"
+)
+
+// Line says what one choice came to: "3 candidates (1 failed), 2 kept by votes, judging $0.01".
+func Line(c *echo.Choice) string {
+	return joined(tried(c), kept(c), judging(c))
+}
+
+// Sum says what the choices of one sounding came to, given in their order: the first one, then those of
+// its refinement. It is "" for none.
+func Sum(choices []echo.Choice) string {
+	if len(choices) == 0 {
+		return ""
+	}
+	if len(choices) == 1 {
+		return Line(&choices[0])
+	}
+	first, all := choices[0], choices[0]
+	steps, better := 0, "none better"
+	for i := range choices[1:] {
+		c := &choices[i+1]
+		all.CostUSD = plus(all.CostUSD, c.CostUSD)
+		if c.How != echo.ChoiceOnly && c.How != echo.ChoiceSame {
+			all.How = c.How
+		}
+		steps++
+		if c.Winner > 0 {
+			better = fmt.Sprintf("candidate %d of step %d kept %s", c.Winner, c.Step, How(c))
+		}
+	}
+	return joined(tried(&first), kept(&first), quantity.Of(steps, "step")+" of refinement: "+better, judging(&all))
+}
+
+// How says why a candidate is kept: "by votes".
+func How(c *echo.Choice) string {
+	switch c.How {
+	case echo.ChoiceOnly:
+		return "as the only one left"
+	case echo.ChoiceSame:
+		return "as all answers are the same"
+	case echo.ChoiceVotes:
+		return "by votes"
+	case echo.ChoiceCheapest:
+		return "as the cheapest of a tie"
+	case echo.ChoiceFirst:
+		return "as the first of a tie"
+	case echo.ChoiceCost:
+		return "by quality and cost"
+	case echo.ChoicePareto:
+		return "from the frontier of quality and cost"
+	case echo.ChoiceAggregate:
+		return "by the aggregator"
+	}
+	return "by " + string(c.How)
+}
+
+// tried counts the candidates, without the best answer of the steps before.
+func tried(c *echo.Choice) string {
+	n, failed, rejected := 0, 0, 0
+	for _, s := range c.Standings {
+		switch {
+		case s.Number == 0:
+			continue
+		case s.State == echo.CandidateFailed:
+			failed++
+		case s.State == echo.CandidateRejected:
+			rejected++
+		}
+		n++
+	}
+	text := quantity.Of(n, "candidate")
+	var out []string
+	if failed > 0 {
+		out = append(out, fmt.Sprintf("%d failed", failed))
+	}
+	if rejected > 0 {
+		out = append(out, fmt.Sprintf("%d rejected", rejected))
+	}
+	if len(out) > 0 {
+		text += " (" + strings.Join(out, ", ") + ")"
+	}
+	return text
+}
+
+func kept(c *echo.Choice) string {
+	switch {
+	case c.Winner < 0:
+		return "one answer written from them"
+	case c.Winner == 0 && c.Tie:
+		return "a tie: the best so far stays"
+	case c.Winner == 0:
+		return "the best so far stays " + How(c)
+	}
+	return fmt.Sprintf("%d kept %s", c.Winner, How(c))
+}
+
+// judging says what the judges cost, "" where none was asked.
+func judging(c *echo.Choice) string {
+	what := "judging "
+	switch c.How {
+	case echo.ChoiceOnly, echo.ChoiceSame:
+		return ""
+	case echo.ChoiceAggregate:
+		what = "writing it "
+		if c.CostUSD != nil && *c.CostUSD == 0 {
+			return "" // they were joined
+		}
+	}
+	if c.CostUSD == nil {
+		return what + "at a cost that is not known"
+	}
+	return what + quantity.USD(*c.CostUSD)
+}
+
+// plus adds costs, of which nil is not known.
+func plus(a, b *float64) *float64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	sum := *a + *b
+	return &sum
+}
+
+func joined(parts ...string) string {
+	var out []string
+	for _, p := range parts {
+		if p != "" {
+			out = append(out, p)
+		}
+	}
+	return strings.Join(out, ", ")
+}
