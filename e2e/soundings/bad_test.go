@@ -128,7 +128,7 @@ func badBudgets() []billed.Bad {
 		{Name: "the budget ends between candidates", Files: one, Answers: good, Flags: []string{"--max-usd", "0.00038"}, Mended: good, Again: []string{"--max-usd", "1"}, Shows: shows},
 		{Name: "the budget ends before the judging", Files: one, Answers: good, Flags: []string{"--max-usd", "0.001"}, Mended: good, Again: []string{"--max-usd", "1"}, Shows: shows},
 		{Name: "the budget ends between ballots", Files: one, Answers: good, Flags: []string{"--max-usd", "0.0062"}, Mended: good, Again: []string{"--max-usd", "1"}, Shows: shows},
-		{Name: "nothing is spent", Files: one, Answers: good, Shows: shows},
+		{Name: "the budget does not end", Files: one, Answers: good, Shows: shows},
 	}
 }
 
