@@ -9,7 +9,7 @@ import (
 )
 
 // theKilled are the forms of soundings: see what testdata/kills says of each.
-var theKilled = []string{"phase_tools", "wards", "list", "graph", "nested", "adaptive", "aggregate", "pareto"}
+var theKilled = []string{"phase_tools", "wards", "list", "graph", "nested", "adaptive", "aggregate", "pareto", "whole", "whole_nested"}
 
 // TestKills kills windlass at random places of soundings.
 func TestKills(t *testing.T) {

@@ -25,6 +25,7 @@ type Bad struct {
 	Mended  []Rule   // of a resume that follows; none: there is no resume
 	Flags   []string // of the run
 	Again   []string // flags of the resume
+	Shows   []string // arguments of a command at the end, which shows what came of it
 }
 
 // TestBad holds what is said of each bad input, and its exit code, against what is written down; and that nothing is
@@ -68,6 +69,9 @@ func (s *Suite) tryBad(t *testing.T, b *Bad) {
 		w.Provider.Mend(b.Mended)
 		tell(append([]string{"resume", "bad", "--progress", "quiet"}, b.Again...)...)
 		w.nothingLost()
+	}
+	if b.Shows != nil {
+		tell(b.Shows...)
 	}
 	require.Empty(t, w.Provider.Wrong())
 	s.Compare(t, filepath.Join("testdata", "bad", strings.ReplaceAll(b.Name, " ", "_")+".txt"), said.String())

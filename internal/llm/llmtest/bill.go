@@ -50,7 +50,10 @@ func (s *Server) charge(r *Request, a *Answer) *Answer {
 	c := Charge{Number: r.Number, ID: BodyID(r.Raw), Request: r, In: tokens(len(r.Raw)), Out: tokens(answerSize(a))}
 	s.mu.Lock()
 	warm := len(s.bill)
-	if s.cfg.Cold {
+	switch {
+	case s.cfg.Uncached:
+		warm = 0
+	case s.cfg.Cold:
 		warm = r.begun
 	}
 	for i := range warm {

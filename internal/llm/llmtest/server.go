@@ -153,6 +153,8 @@ type Config struct {
 	// Cold has a prefix read from the cache only by requests that arrive when an answer to it has begun, as with
 	// real providers. Else any request that was answered before counts, however late it arrived.
 	Cold bool
+	// Uncached has nothing read from the cache.
+	Uncached bool
 }
 
 // Server is a running server. It is safe for concurrent use.
