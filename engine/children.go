@@ -28,10 +28,14 @@ type Child struct {
 	Depth   int // below the run that has no parent, from 1
 	Cascade *cascade.Reached
 	Images  []echo.Part     // that a validator is to see, beside its input
-	Budget  *cascade.Budget // what it may take at most; nil: its cascade's own holds
+	Budget  *cascade.Budget // what it may take from now on at most; nil: its cascade's own holds
 	Ledger  *budget.Ledger  // of the run that begins it: what the child takes is counted there, too
 
 	Trial *sounding.Trial // which of several tries of a cascade it is; nil: it is none
+
+	// ContextOut says that the parent takes the state with which the child ends. That of others is in
+	// no record but their own.
+	ContextOut bool
 
 	// From is the session that the parent's origin has begun here, when the parent is a fork and the
 	// start was copied; "": there is none.
@@ -50,7 +54,8 @@ type Children interface {
 	// Settle waits until the children have ended that run beside the run and are not detached, or until
 	// ctx has.
 	Settle(ctx context.Context)
-	// Find reads a cascade that is named while the run goes on.
+	// Find reads a cascade that is named while the run goes on. What it returns when ctx has ended does
+	// not count.
 	Find(ctx context.Context, name string) echo.FoundCascade
 	// Read makes a cascade of what was found.
 	Read(found *echo.FoundCascade) (*cascade.Reached, error)
@@ -88,6 +93,7 @@ type wanted struct {
 	images []echo.Part
 	detach bool
 	trial  *sounding.Trial
+	out    bool // its state is taken
 }
 
 // start records that a child begins, and returns what runs it.
@@ -102,7 +108,7 @@ func (c *children) start(w *wanted) (*Child, error) {
 			Input: w.input, State: w.state, Detach: w.detach,
 			Candidate: w.trial.Recorded(),
 		},
-		Trial:  w.trial,
+		Trial: w.trial, ContextOut: w.out || w.trial != nil, // of tries that of the one that is kept is taken
 		Parent: session, Key: w.key, Depth: c.run.spec.Depth + 1, Cascade: w.of, Images: w.images, Ledger: c.run.Ledger, Budget: c.limits(),
 	}
 	if child.Depth > cascade.MaxDepth {
@@ -117,14 +123,14 @@ func (c *children) start(w *wanted) (*Child, error) {
 	return child, c.Rec.Add(w.key, recorded)
 }
 
-// limits returns what a child may take of the time that is left; money and tokens are counted in the
-// ledger of its parent, too.
+// limits returns what a child may take of the time that is left after all that is recorded of the run;
+// money and tokens are counted in the ledger of its parent, too.
 func (c *children) limits() *cascade.Budget {
 	most := c.run.Ledger.Limits().MaxSeconds
 	if most <= 0 {
 		return nil
 	}
-	return &cascade.Budget{MaxSeconds: max(most-c.run.Took(c.Rec.Active()), 0.001)}
+	return &cascade.Budget{MaxSeconds: max(most-c.run.Took(c.Rec.Lived()), 0.001)}
 }
 
 // end waits for a child and records how it ended, under the key. A limit that stops a child that is
@@ -134,13 +140,23 @@ func (c *children) end(ctx context.Context, key echo.Key, child *Child) (*effect
 		if c.run.Children == nil {
 			return nil, errors.New("this program runs no other cascades within a run")
 		}
-		return c.run.Children.Wait(ctx, child)
+		return child.taken(c.run.Children.Wait(ctx, child))
 	})
 	var over *budget.Error
 	if errors.As(err, &over) {
 		return nil, c.run.Ledger.Stop(over)
 	}
 	return out, err
+}
+
+// taken returns what a parent takes of the end of a child, see [Child.ContextOut].
+func (c *Child) taken(out *effect.ChildOutcome, err error) (*effect.ChildOutcome, error) {
+	if out == nil || c.ContextOut || out.State == nil {
+		return out, err
+	}
+	without := *out
+	without.State = nil
+	return &without, err
 }
 
 // countChild adds what a child took to the result.
@@ -225,7 +241,7 @@ func (v *visit) runSubs(ctx context.Context) error {
 	for _, sub := range v.Def.SubCascades {
 		of := v.run.spec.Cascade.Reaches[sub.Ref]
 		name := nameOf(sub.Name, sub.Ref, of)
-		w := &wanted{key: v.Key.Named(echo.StepChild, name), name: name, how: echo.ChildSub, of: of}
+		w := &wanted{key: v.Key.Named(echo.StepChild, name), name: name, how: echo.ChildSub, of: of, out: sub.ContextOut}
 		if err := v.give(w, "sub_cascades", sub.InputMap, sub.ContextIn); err != nil {
 			return err
 		}

@@ -46,7 +46,9 @@ func checkFold(t *testing.T, entries []*echo.Entry, res *Result) {
 		}
 		sum = sum.Plus(v.Totals)
 	}
-	require.Equal(t, sum.Calls, f.Totals().Calls)
+	if len(f.Choices(echo.RunKey())) == 0 { // judges of the whole cascade are of no visit
+		require.Equal(t, sum.Calls, f.Totals().Calls)
+	}
 	checkRequests(t, f, entries)
 }
 

@@ -499,7 +499,9 @@ var soundingsOf = map[string]string{
 		"soundings":{"factor":3,"mutation_mode":"rewrite","validator":"fair","mode":"aggregate","aggregator_instructions":"join"}}]}`,
 	"adaptive": `{"cascade_id":"c","budget":{"max_usd":100},"phases":[{"name":"draft","instructions":"Draft {{ sounding_index }}","soundings":{"adaptive":{"min":2,"max":3},"ballots":{"min":1,"max":2}}},{"name":"end","instructions":"{{ outputs.draft }}"}]}`,
 	"pareto":   `{"cascade_id":"c","phases":[{"name":"draft","instructions":"Draft {{ sounding_index }}","soundings":{"adaptive":{"min":2,"max":3},"pareto_frontier":{}}},{"name":"end","instructions":"{{ outputs.draft }}"}]}`,
-	"tool":     `{"cascade_id":"c","phases":[{"name":"set","tool":"set_state","inputs":{"key":"k","value":"{{ sounding_index }}"},"soundings":{"factor":2}},{"name":"end","instructions":"{{ state.k }}"}]}`,
+	"whole": `{"cascade_id":"c","soundings":{"factor":2,"ballots":{"min":1,"max":2},"mutation_mode":"rewrite","validator":"fair","reforge":{}},"validators":{"fair":{"instructions":"fair? {{ content }}"}},
+		"phases":[{"name":"draft","instructions":"Draft {{ sounding_index }}"},{"name":"set","tool":"set_state","inputs":{"key":"k","value":"{{ sounding_index }}"}},{"name":"end","instructions":"{{ outputs.draft }}"}]}`,
+	"tool": `{"cascade_id":"c","phases":[{"name":"set","tool":"set_state","inputs":{"key":"k","value":"{{ sounding_index }}"},"soundings":{"factor":2}},{"name":"end","instructions":"{{ state.k }}"}]}`,
 }
 
 func candidatesFor(name string) *candidates {
@@ -521,6 +523,7 @@ func TestSoundingsResume(t *testing.T) {
 			t.Parallel()
 			b, _ := sounded(t, "")
 			b.runner.Model = candidatesFor(name)
+			b.runner.Children = &fakeChildren{runner: &Runner{Model: candidatesFor(name), DefaultModel: "m", Tools: b.tools}, ran: map[string]*effect.ChildOutcome{}}
 			res, err := b.run(source, nil)
 			require.NoError(t, err)
 			whole := b.entries.asRead(t)
@@ -529,6 +532,7 @@ func TestSoundingsResume(t *testing.T) {
 			for n := 1; n < len(whole); n++ {
 				sink := &memory{list: slices.Clone(whole[:n])}
 				runner := &Runner{Model: candidatesFor(name), DefaultModel: "m", Tools: &fakeTools{}}
+				runner.Children = &fakeChildren{runner: runner, ran: map[string]*effect.ChildOutcome{}}
 				again, err := runner.Run(context.Background(), Spec{
 					Cascade: c, Log: echo.ContinueLog("s1", uint64(n), nil, nil, sink), WorkDir: "/scratch", Recording: whole[:n:n],
 				})
@@ -762,4 +766,23 @@ func TestSoundingsOfACascadeFail(t *testing.T) {
 	require.ErrorContains(t, err, "model m: down")
 	require.NoError(t, CheckResumable(b.entries.asRead(t)))
 	require.NotContains(t, b.entries.keys(echo.NodeBranchEnd), "run/sounding1/end")
+}
+
+// A refinement that failed, and whose failure was handled, is not made again when the run fails later.
+func TestAHandledRefinementStays(t *testing.T) {
+	t.Parallel()
+	source := `{"cascade_id":"c","phases":[{"name":"draft","instructions":"Draft {{ sounding_index }}","soundings":{"factor":2,"on_tie":"first","reforge":{}},"on_error":{"instructions":"sorry"}}]}`
+	b, m := sounded(t, "")
+	m.fail = func(req *effect.ModelRequest, last string) error {
+		if isJudge(req.Site) && strings.Contains(req.Messages[1].Text(), "best answer so far") || last == "sorry" {
+			return &effect.ModelError{Kind: echo.ModelErrServer, Model: "m", Message: "down", Status: 500, Unpaid: true}
+		}
+		return nil
+	}
+	_, err := b.run(source, nil)
+	require.ErrorContains(t, err, "model m: down")
+	require.Contains(t, b.entries.keys(echo.NodeBranchEnd), "draft/reforge1/end")
+	again := &candidates{}
+	b.resumesWith(t, source, again, `"<sorry>"`)
+	require.Len(t, again.requests, 1)
 }

@@ -112,7 +112,7 @@ func (t *tries) count(parts []part) {
 // Step implements [sounding.Stage].
 func (t *tries) Step(ctx context.Context, step int, do func(context.Context, sounding.Stage) error) error {
 	key := t.v.Key.Numbered(echo.StepReforge, step)
-	f := &forked{run: t.v.run}
+	f := &forked{run: t.v.run, handled: t.handled}
 	err := f.do(ctx, 1, []echo.Key{key}, func(ctx context.Context, _ int) part {
 		b := t.v.run.branch(key)
 		withoutNewest(b)
@@ -121,7 +121,7 @@ func (t *tries) Step(ctx context.Context, step int, do func(context.Context, sou
 		return part{run: b, err: err, visit: x.result, touched: x.tools.touched}
 	})
 	t.count(f.parts)
-	return err
+	return cmp.Or(err, f.parts[0].err)
 }
 
 // Passes implements [sounding.Stage].
@@ -177,7 +177,7 @@ func modelFor(r *run, p *cascade.Phase, c *sounding.Candidate) string {
 	model := ""
 	switch {
 	case c != nil:
-		model = c.Plan.Model.Name
+		model = c.Model.Name
 	case p.Soundings.Active() && len(p.Soundings.Models) > 0:
 		model = p.Soundings.Models[0].Name
 	}
@@ -194,7 +194,7 @@ func siteOf(c *sounding.Candidate) effect.Try {
 
 // beginTry records which candidate the visit is.
 func beginTry(v *visit, settings *echo.PhaseContext) error {
-	if v.try.Plan.Model.Name != "" {
+	if v.try.Model.Name != "" {
 		v.try.Context = settings
 	}
 	return recordTry(v)
@@ -216,14 +216,14 @@ func checksOfOutput(v *visit) *checks {
 }
 
 // screen has the free checks look at the output of a candidate.
-func screen(ctx context.Context, v *visit, value any) (err error) {
+func screen(ctx context.Context, v *visit, value any) error {
 	if v.try == nil {
 		return nil
 	}
 	s, checks, text := v.try.Of.Settings, checksOfOutput(v), echo.AsText(value)
 	if len(s.OutputSchema) > 0 {
-		reason := ""
-		if _, reason, err = checks.matchSchema(ctx, s.OutputSchema, text); err != nil {
+		_, reason, err := checks.matchSchema(ctx, s.OutputSchema, text)
+		if err != nil {
 			return err
 		}
 		if err := checks.verdict("output_schema", &echo.Verdict{Valid: reason == "", Reason: reason}); err != nil || reason != "" {

@@ -145,7 +145,7 @@ func list(b *strings.Builder, head string, all []string) {
 func placeText(p redaction.Place) string {
 	switch {
 	case p.Seq == 0:
-		return "the cascade or input of the session"
+		return "the cascade, input or first state of the session"
 	case p.Hash == "":
 		return fmt.Sprintf("entry %d (%s)", p.Seq, p.Node)
 	}

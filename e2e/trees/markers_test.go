@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/e2e/lab/billed"
 )
 
 // marks are random words, by whom they belong to.
@@ -43,10 +45,10 @@ var owns = regexp.MustCompile(`(?s)(?:OWN|ROW \w at|LEAF at|SUM of|JUDGE|CALM\?)
 
 // check demands that each request has no mark but its owner's and those that it may see, and that each owner's mark, and
 // each that it may see, is in some of its requests.
-func (m marks) check(t testing.TB, w *world, sees map[string][]string) {
+func (m marks) check(t testing.TB, w *billed.World, sees map[string][]string) {
 	t.Helper()
 	found := map[string]map[string]bool{}
-	for _, r := range w.server.Requests() {
+	for _, r := range w.Provider.Requests() {
 		owner := ""
 		for i := range r.Messages {
 			text := r.Messages[i].Text()
@@ -85,19 +87,19 @@ func TestItemsAreIndependent(t *testing.T) {
 	t.Parallel()
 	owners := []string{"1", "2", "3", "4", "5", "6"}
 	m := newMarks(owners...)
-	c := readCase(t, "testdata/deep/marked_list.json")
+	c := billed.ReadCase(t, "testdata/deep/marked_list.json")
 	items := []any{}
 	for _, o := range owners {
 		items = append(items, m[o])
 	}
 	c.Input = map[string]any{"items": items}
-	w := newWorld(t, c.Answers)
-	w.server.Late = lateness
-	w.run(0, c.arguments("marked")...)
-	require.Empty(t, w.server.wrong())
+	w := suite.New(t, c.Answers)
+	w.Provider.Late = billed.Lateness
+	w.MustRun(0, c.Arguments("marked")...)
+	require.Empty(t, w.Provider.Wrong())
 	sees := map[string][]string{"blin": nil, "sees": owners}
 	m.check(t, w, sees)
-	w.run(0, "verify", "marked")
+	w.MustRun(0, "verify", "marked")
 }
 
 // TestPhasesAreIndependent does the same with phases of a graph: of what its context names, a phase sees the output, and of
@@ -105,16 +107,16 @@ func TestItemsAreIndependent(t *testing.T) {
 func TestPhasesAreIndependent(t *testing.T) {
 	t.Parallel()
 	m := newMarks("a", "b", "c", "d", "e", "f", "g", "h")
-	c := readCase(t, "testdata/deep/marked_graph.json")
-	w := newWorld(t, c.Answers)
-	w.server.Late = lateness
-	text := readFile(t, w.Path(c.File))
+	c := billed.ReadCase(t, "testdata/deep/marked_graph.json")
+	w := suite.New(t, c.Answers)
+	w.Provider.Late = billed.Lateness
+	text := billed.ReadFile(t, w.Path(c.File))
 	for o, mark := range m {
 		text = strings.ReplaceAll(text, "MARK_"+o, mark)
 	}
 	w.File(c.File, text)
-	w.run(0, c.arguments("marked")...)
-	require.Empty(t, w.server.wrong())
+	w.MustRun(0, c.Arguments("marked")...)
+	require.Empty(t, w.Provider.Wrong())
 	m.check(t, w, map[string][]string{"e": {"a"}, "f": {"b", "c"}, "h": {"a", "b", "c", "d", "f"}})
-	w.run(0, "verify", "marked")
+	w.MustRun(0, "verify", "marked")
 }

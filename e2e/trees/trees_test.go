@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/windlass-run/windlass/e2e/lab"
+	"github.com/windlass-run/windlass/e2e/lab/billed"
+	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
 
 var (
@@ -21,10 +23,11 @@ var (
 	update    = flag.Bool("update", false, "write the texts of testdata/bad anew")
 )
 
-var theBinary string
+var suite = billed.Suite{Project: "testdata/project", Prices: &llmtest.Prices{Input: 2000, Cached: 200, Output: 8000}}
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	suite.Update = *update
 	os.Exit(run(m))
 }
 
@@ -35,7 +38,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a folder that stays behind fails nothing
-	if theBinary, err = lab.Build(dir); err != nil {
+	if suite.Bin, err = lab.Build(dir); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

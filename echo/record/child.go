@@ -21,7 +21,7 @@ type Child struct {
 
 // Below sums up the children of a session. What they took is in no sum of the session itself.
 type Below struct {
-	Begun  int
+	Begun  int // those that have ended among them, also where the start is one that a fork has copied
 	Ended  int
 	Totals Totals // of those that have ended and of their own children, as their ends say
 }
@@ -113,18 +113,26 @@ type childSums struct {
 func (c *childSums) add(e *echo.Entry) {
 	switch e.NodeType { //nolint:exhaustive // the others are of no child
 	case echo.NodeChildStart:
-		if d, err := echo.Read[echo.ChildStart](e); err == nil && !c.begun[d.Session] {
-			if c.begun == nil {
-				c.begun = map[string]bool{}
-			}
-			c.begun[d.Session] = true
-			c.Begun++
+		if d, err := echo.Read[echo.ChildStart](e); err == nil {
+			c.begin(d.Session)
 		}
 	case echo.NodeChildEnd:
 		if d, err := echo.Read[echo.ChildEnd](e); err == nil {
+			c.begin(d.Session)
 			c.end(d.Session, childTotals(e, &d))
 		}
 	}
+}
+
+func (c *childSums) begin(session string) {
+	if c.begun[session] {
+		return
+	}
+	if c.begun == nil {
+		c.begun = map[string]bool{}
+	}
+	c.begun[session] = true
+	c.Begun++
 }
 
 func (c *childSums) end(session string, t Totals) {

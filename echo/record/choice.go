@@ -162,7 +162,7 @@ func (s *state) addWhole(b *branch, e *echo.Entry, p *echo.Path) {
 			b.Error = e.Error.Message
 		}
 		for name, v := range d.State {
-			b.scope.set(name, v)
+			b.set(name, v)
 		}
 	}
 }

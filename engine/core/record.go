@@ -101,6 +101,13 @@ func (r *Recorder) Active() time.Time {
 	return at.Add(-away)
 }
 
+// Lived returns the time on the same clock when the session was run last, also where the branch has
+// not come to that in the recording.
+func (r *Recorder) Lived() time.Time {
+	at, away := effect.Newest(r.Recorder)
+	return at.Add(-away)
+}
+
 // Replaying reports whether more of the recording is to come in the branch.
 func (r *Recorder) Replaying() bool { return r.Pending(r.Branch) != nil }
 

@@ -209,6 +209,20 @@ func (r *Recorder) Time(branch echo.Key) (at time.Time, away time.Duration) {
 	return r.recording.clock(branch)
 }
 
+// Newest returns the time of the session of a recorder, whatever its branches have come to: until the run goes on in
+// one of them that of the newest entry of the recording; and for how long nobody had run the session
+// until then.
+func Newest(r *Recorder) (at time.Time, away time.Duration) {
+	gone := r.gone.Load()
+	switch {
+	case gone != nil:
+		return r.seams.Now(), r.recording.away + *gone
+	case len(r.recording.items) == 0 && r.w.Log != nil:
+		return r.seams.Now(), 0
+	}
+	return r.recording.end, r.recording.away
+}
+
 // Sleep waits, unless what follows is recorded.
 func (r *Recorder) Sleep(ctx context.Context, branch echo.Key, d time.Duration) error {
 	if r.recording.pending(branch) != nil {

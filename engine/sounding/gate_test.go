@@ -71,8 +71,8 @@ func TestGate(t *testing.T) {
 			_, err = g.Enter(ctx, first("short", "b"), &effect.ModelRequest{})
 			require.NoError(t, err, "another prefix waits for nobody")
 			select {
-			case <-entered:
-				t.Fatal("it did not wait")
+			case err := <-entered:
+				t.Fatal("it did not wait", err)
 			default:
 			}
 			open(leave, req)

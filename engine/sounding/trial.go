@@ -63,7 +63,7 @@ func (t *Trial) Rewording(model string) Rewording {
 
 // Trial returns the candidate as a run of the whole cascade.
 func (c *Candidate) Trial() *Trial {
-	return &Trial{Candidate: c.Recorded(c.Plan.Model.Name), RewriteModel: c.Of.Settings.RewriteModel, Winners: c.Of.Winners}
+	return &Trial{Candidate: c.Recorded(c.Model.Name), RewriteModel: c.Of.Settings.RewriteModel, Winners: c.Of.Winners}
 }
 
 // Cascade returns the cascade as the candidate runs it.
@@ -121,4 +121,16 @@ func OwnInput(of map[string]any) map[string]any {
 	own := maps.Clone(of)
 	delete(own, RefinementContext)
 	return own
+}
+
+// WholeTask says what candidates of the whole cascade were asked.
+func WholeTask(c *cascade.Cascade, input map[string]any) string {
+	text := "Run the workflow " + c.CascadeID + "."
+	if c.Description != "" {
+		text += "\n\n" + c.Description
+	}
+	if len(input) == 0 {
+		return text
+	}
+	return text + "\n\nInput:\n" + string(effect.MustJSON(input))
 }

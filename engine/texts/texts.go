@@ -219,6 +219,7 @@ func History(items []echo.Item) []any {
 // else from a name of the state or of the input.
 func (t *Templates) LookUp(path string) (any, error) { return LookUpIn(t.Vars(), path) }
 
+// LookUpIn is [Templates.LookUp] among some variables.
 func LookUpIn(vars map[string]any, path string) (any, error) {
 	parts := strings.Split(path, ".")
 	value, ok := vars[parts[0]]

@@ -90,7 +90,7 @@ func (c *children) opening(x *engine.Child, id string) *opening {
 	if x.How == echo.ChildSounding { // it runs the cascade of its parent
 		op.run.header.File, op.options.Models.Phases = p.run.header.File, p.options.Models.Phases
 	}
-	op.run.started = Started{Dir: was.Dir, Asked: was.Asked, PriceAs: was.PriceAs, Off: was.Off, Files: c.filesFor(x), Trial: x.Trial}
+	op.run.started = Started{Dir: was.Dir, Asked: was.Asked, PriceAs: was.PriceAs, Off: was.Off, Files: c.filesFor(x), Trial: c.masked(x.Trial)}
 	return op
 }
 
@@ -127,6 +127,19 @@ func (c *children) reopen(ctx context.Context, x *engine.Child, j *journal.Journ
 		run.started.Files = files // its process may have died before it recorded them
 	}
 	return run, nil, nil
+}
+
+// masked returns which of several tries a child is without secrets: the header of its journal has it, and
+// a run that resumes begins with that.
+func (c *children) masked(t *sounding.Trial) *sounding.Trial {
+	if t == nil {
+		return nil
+	}
+	m := &sounding.Trial{}
+	if err := json.Unmarshal(c.op.run.secrets.JSON(encoded(t)), m); err != nil {
+		panic("windlass: cannot read its own data: " + err.Error())
+	}
+	return m
 }
 
 // filesFor returns the files of the run of a child. A try of the whole cascade has those of its parent.

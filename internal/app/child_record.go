@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
@@ -29,16 +30,41 @@ func (a relatives) outcomeRecorded(ctx context.Context, rec *journal.Recording, 
 			return nil, ctx.Err()
 		}
 		if res.Status == end.Status && res.Reason == end.Reason {
-			return outcomeOf(id, res, end.Error), nil
+			return tookOf(outcomeOf(id, res, end.Error), rec), nil
 		}
 	}
 	fold := record.Of(rec.Entries)
-	out := &effect.ChildOutcome{Totals: totalsOf(fold.Totals()).Plus(sumOfEnds(fold.Counted()))}
+	out := &effect.ChildOutcome{Totals: tookItself(rec.Entries)}
 	out.Session, out.Status, out.Reason, out.Output, out.State = id, end.Status, end.Reason, end.Output, fold.Shared()
 	if end.Status != echo.StatusCompleted {
 		out.Error = &echo.Failure{Kind: string(end.Reason), Message: end.Error}
 	}
 	return out, nil
+}
+
+// tookOf leaves out of what a child took what it has copied, as the child of a fork: that was paid for
+// in the session that it comes from.
+func tookOf(out *effect.ChildOutcome, rec *journal.Recording) *effect.ChildOutcome {
+	if rec.Header.ParentSeq > 0 {
+		out.Totals = tookItself(rec.Entries)
+	}
+	return out
+}
+
+// tookItself returns what a session and its children took by the entries that count, without those that
+// were copied.
+func tookItself(entries []*echo.Entry) (sum effect.Totals) {
+	counted := record.Counted(entries)
+	if len(counted) == 0 {
+		return sum
+	}
+	copied := echo.OriginOf(counted[0])
+	for _, e := range counted {
+		if e.NodeType == echo.NodeModelCall && !copied.Has(e) {
+			sum.CountRecorded(e)
+		}
+	}
+	return sum.Plus(sumOfEnds(counted))
 }
 
 func totalsOf(t record.Totals) effect.Totals {
@@ -47,10 +73,14 @@ func totalsOf(t record.Totals) effect.Totals {
 	}
 }
 
-// sumOfEnds returns what children took whose ends are among entries that count.
+// sumOfEnds returns what children took whose ends are among entries that count, and were not copied.
 func sumOfEnds(counted []*echo.Entry) (sum effect.Totals) {
-	for _, e := range counted {
-		if e.NodeType != echo.NodeChildEnd {
+	var copied echo.Origin
+	for i, e := range counted {
+		if i == 0 {
+			copied = echo.OriginOf(e)
+		}
+		if e.NodeType != echo.NodeChildEnd || copied.Has(e) {
 			continue
 		}
 		if out, err := effect.ChildOf(e); err == nil {
@@ -117,6 +147,50 @@ func (a relatives) takenByOpen(id string, entries []*echo.Entry, depth int) (sum
 		sum = sum.Plus(own).Plus(sumOfEnds(record.Kept(child.entries))).Plus(a.takenByOpen(child.id, child.entries, depth+1))
 	}
 	return sum
+}
+
+// ranWhile returns for how long a child ran while its parent did, by what is recorded of both. A child
+// that was resumed alone, or that outlived the last entry of its parent, has run longer.
+func ranWhile(parent, child []*echo.Entry) (ran time.Duration) {
+	if len(parent) == 0 || len(child) == 0 {
+		return 0
+	}
+	copied, lives := echo.OriginOf(child[0]), livesOf(parent)
+	for i, e := range child[1:] {
+		before := child[i]
+		if e.NodeType == echo.NodeResume || copied.Has(before) {
+			continue
+		}
+		for _, life := range lives {
+			ran += max(earlier(e.At, life[1]).Sub(later(before.At, life[0])), 0)
+		}
+	}
+	return ran
+}
+
+// livesOf returns from when to when somebody ran a session.
+func livesOf(entries []*echo.Entry) (lives [][2]time.Time) {
+	from := 0
+	for i, e := range entries {
+		if e.NodeType == echo.NodeResume && i > 0 {
+			lives, from = append(lives, [2]time.Time{entries[from].At, entries[i-1].At}), i
+		}
+	}
+	return append(lives, [2]time.Time{entries[from].At, entries[len(entries)-1].At})
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // check finds out whether the children of a session let it be resumed.

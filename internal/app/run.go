@@ -105,7 +105,7 @@ func (r *Run) spec() engine.Spec {
 	spec.Budget = r.limits.Apply(spec.BudgetInForce())
 	if of := r.children.of; of != nil {
 		spec.Parent, spec.Detached = of.Ledger, of.Detach
-		spec.Budget = cmp.Or(r.limitsOfChild(spec.BudgetInForce()), spec.Budget)
+		spec.Budget = cmp.Or(r.limitsOfChild(spec.BudgetInForce(), ranWhile(r.children.op.parent.run.recorded, r.recorded)), spec.Budget)
 	}
 	return spec
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/cascade/library"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
@@ -81,12 +82,22 @@ type opening struct {
 	dir     string   // the session's folder
 	parent  *opening // of a child: what it shares with the run that has begun it; nil: nothing
 
+	ids library.IDs // that were read when models named cascades, for the whole tree
+
 	run    *Run
 	runner *engine.Runner // the run's
 	router *llm.Router
 	script string // the file of an offline run's script
 	pool   *database.Pool
 	cache  string
+}
+
+// rootOf returns the opening of the run above that no other of this process has begun.
+func rootOf(o *opening) *opening {
+	for o.parent != nil {
+		o = o.parent
+	}
+	return o
 }
 
 func (a *App) opening(cfg *config.Config, o RunOptions, w Watch) *opening {
@@ -102,6 +113,12 @@ func (a *App) opening(cfg *config.Config, o RunOptions, w Watch) *opening {
 // that has to be closed.
 func (o *opening) equip(ctx context.Context, j *journal.Journal) error {
 	r := o.run
+	defer func() {
+		if p := recover(); p != nil { // of a child, which does not end the process: nobody else would close it
+			_ = j.Close(ctx)
+			panic(p)
+		}
+	}()
 	if err := os.MkdirAll(r.started.WorkDir, 0o700); err != nil {
 		return diskError(fmt.Errorf("make the session's work folder: %w", err))
 	}
@@ -225,6 +242,7 @@ func (o *opening) chooseTools(db clickhouse.Options) error {
 	if !o.options.NoClickHouse {
 		o.pool = o.app.pool(db)
 		o.run.store = &store{querier: database.NewQuerier(o.pool)}
+		o.runner.Rewrites = database.Rewrites{Pool: o.pool}
 		t.SQL = o.run.store
 	}
 	registry, err := tool.New(t)

@@ -2,9 +2,11 @@ package app
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -84,6 +86,63 @@ func TestTree(t *testing.T) {
 	require.Equal(t, 4, res.Calls)
 	require.Equal(t, 9, res.Children.Calls)
 	require.Equal(t, "said last of blue", res.Output)
+}
+
+// The record of a parent has the state of a child where the parent takes it, and nowhere else: it is in
+// the child's own record.
+func TestStateThatAParentTakes(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	r := startTree(t, a, &speaker{}, treeJob(t, treeFiles, "top.json"))
+	_, err := r.Do(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, r.Close().Err)
+	had := map[string]bool{}
+	for _, b := range begunBy(a.recording(t, "top").Entries) {
+		had[b.key.String()] = b.end.State != nil
+	}
+	require.Equal(t, map[string]bool{"plan/child/facts": true, "plan/async/note": false, "each/item1/child/leaf": false, "each/item2/child/leaf": false}, had)
+}
+
+// What parent and child say of the state that they gave each other is compared, too.
+func TestVerifyStateOfChildren(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	files := maps.Clone(treeFiles)
+	files["top.json"] = strings.Replace(files["top.json"], `"phases": [`, `"phases": [{"name": "set", "tool": "set_state", "inputs": {"key": "tone", "value": "calm"}},`, 1)
+	r := startTree(t, a, &speaker{}, treeJob(t, files, "top.json"))
+	_, err := r.Do(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, r.Close().Err)
+	require.Equal(t, 5, verifyTree(t, a, "top"))
+	facts := begunBy(a.recording(t, "top").Entries)[0]
+	require.Equal(t, "calm", facts.start.State["tone"])
+	parent, child := a.recording(t, "top"), a.recording(t, facts.start.Session)
+	whole, err := a.Verify(t.Context(), child, Extensions{})
+	require.NoError(t, err)
+	require.Empty(t, disagreement(parent, facts, child)+disagreementOfState(parent, facts, child, whole.state))
+
+	says := "session top says that the value "
+	was := *facts
+	was.start.State = maps.Clone(facts.start.State)
+	was.start.State["tone"] = "harsh"
+	require.Equal(t, says+`tone in the state that it begins with is "harsh", and session `+was.start.Session+` that it is "calm"`, disagreement(parent, &was, child))
+	was.start.State = nil
+	require.Equal(t, says+`output_set in the state that it begins with is not there, and session `+was.start.Session+` that it is "Stored."`, disagreement(parent, &was, child))
+	was.start.State = maps.Clone(facts.start.State)
+	was.start.State["more"] = 1
+	require.Equal(t, says+`more in the state that it begins with is 1, and session `+was.start.Session+" that it is not there", disagreement(parent, &was, child))
+
+	end := *facts.end
+	end.State = maps.Clone(end.State)
+	end.State["color"] = "red"
+	was = *facts
+	was.end = &end
+	require.Equal(t, says+`color in the state that it ends with is "red", and session `+was.start.Session+` comes to "blue"`, disagreementOfState(parent, &was, child, whole.state))
+	end.Status = echo.StatusInterrupted
+	require.Empty(t, disagreementOfState(parent, &was, child, whole.state), "it has ended again since")
+	end.State = nil
+	require.Empty(t, disagreementOfState(parent, &was, child, whole.state), "it was not taken")
 }
 
 // A process can die when a child has begun for its parent, and has not written a whole line itself.
@@ -183,6 +242,53 @@ func TestForkOfATree(t *testing.T) {
 			require.NotNil(t, b.end)
 		}
 	}
+}
+
+// What a fork says that its children took is what they took for it: what they have copied of those of the
+// original was paid for there. So it is counted, verified, and taken from its budget when it is resumed.
+func TestSumsOfAFork(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"top.json": `{"cascade_id": "top", "phases": [{"name": "plan", "instructions": "plan", "sub_cascades": [{"ref": "mid.json"}]}, {"name": "end", "instructions": "end"}]}`,
+		"mid.json": `{"cascade_id": "mid", "phases": [{"name": "one", "instructions": "one", "sub_cascades": [{"ref": "leaf.json", "name": "a"}]},
+			{"name": "two", "instructions": "two"}, {"name": "three", "instructions": "three", "sub_cascades": [{"ref": "leaf.json", "name": "b"}]}]}`,
+		"leaf.json": `{"cascade_id": "leaf", "phases": [{"name": "leaf", "instructions": "leaf"}]}`,
+	}
+	a, m := newApp(t), &speaker{}
+	ctx, cancel := context.WithCancel(t.Context())
+	m.says("two", func(context.Context) error { cancel(); return context.Canceled })
+	r := startTree(t, a, m, treeJob(t, files, "top.json"))
+	_, err := r.Do(ctx)
+	require.Error(t, err)
+	require.NoError(t, r.Close().Err)
+	entries := a.recording(t, "top").Entries
+	at := slices.IndexFunc(entries, func(e *echo.Entry) bool { return e.NodeType == echo.NodeChildStart })
+
+	m.asked = nil
+	ctx, cancel = context.WithCancel(t.Context())
+	m.says("end", func(context.Context) error { cancel(); return context.Canceled })
+	fork, err := a.Fork(t.Context(), "top", uint64(at+1), ForkOptions{ResumeOptions: ResumeOptions{Extensions: Extensions{Model: m}}}, Watch{})
+	require.NoError(t, err)
+	res, err := fork.Do(ctx)
+	require.Error(t, err)
+	require.NoError(t, fork.Close().Err)
+	require.Equal(t, []string{"two", "leaf", "three", "plan", "end"}, m.asked)
+	require.Equal(t, 3, res.Children.Calls)
+	sums := fork.Sums()
+	require.Equal(t, []int{1, 1, 3, 1}, []int{sums.Children.Begun, sums.Children.Ended, sums.Children.Totals.Calls, sums.Totals.Calls})
+	require.InDelta(t, 0.03, sums.Children.Totals.CostUSD, 1e-9)
+	require.Equal(t, 3, verifyTree(t, a, fork.ID()))
+
+	r = resumeParent(t, a, m, fork.ID())
+	res, err = r.Do(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, r.Close().Err)
+	require.Equal(t, []int{3, 2}, []int{res.Children.Calls, res.Calls})
+
+	child := begunBy(a.recording(t, fork.ID()).Entries)[0]
+	out, err := relatives{a}.outcomeRecorded(t.Context(), a.recording(t, child.end.Session), Extensions{})
+	require.NoError(t, err)
+	require.Equal(t, child.end.Totals, out.Totals, "its record says the same")
 }
 
 // A run that failed of a child that cannot go on cannot either.

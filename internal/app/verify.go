@@ -33,6 +33,8 @@ type Verification struct {
 	Redaction *RedactionCheck `json:"redacted,omitempty"` // nil: nothing of the session is redacted
 
 	Children []*ChildVerification `json:"children,omitempty"` // that count, in the order in which they began; see [VerifyTree]
+
+	state map[string]any // with which the replay ended, without secrets
 }
 
 // RedactionCheck is what [App.Verify] cannot say of a session with redacted messages.
@@ -65,6 +67,7 @@ func (a *App) Verify(ctx context.Context, rec *journal.Recording, e Extensions) 
 	if v.Redaction = redactionCheck(rec); v.Redaction != nil {
 		v.Redaction.Taken = res.Taken
 	}
+	v.state, _ = replay.Runner.Mask.Any(res.State).(map[string]any)
 	var differs *effect.DivergenceError
 	switch {
 	case ctx.Err() != nil:

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -114,10 +115,59 @@ func (a relatives) verifyChild(ctx context.Context, parent *journal.Recording, b
 		v.Verification = &Verification{SessionID: id, Difference: err.Error()}
 		return v, nil
 	}
-	if differs := disagreement(parent, b, rec); v.Holds && differs != "" {
+	differs := disagreement(parent, b, rec)
+	if differs == "" && v.Holds && len(parent.Header.Redactions)+len(rec.Header.Redactions) == 0 {
+		differs = disagreementOfState(parent, b, rec, v.state)
+	}
+	if v.Holds && differs != "" {
 		v.Holds, v.Difference = false, differs
 	}
 	return v, nil
+}
+
+// disagreementOfState compares the state that a session has taken of a child with that with which the
+// replay of the child ends, unless it has ended again since.
+func disagreementOfState(parent *journal.Recording, b *begunChild, child *journal.Recording, state map[string]any) string {
+	last := record.EndOf(child.Entries)
+	if b.end == nil || b.end.State == nil || b.end.Status != last.Status || b.end.Reason != last.Reason {
+		return ""
+	}
+	what, parents, childs := stateDiffers(b.end.State, state)
+	if what == "" {
+		return ""
+	}
+	return fmt.Sprintf("session %s says that %s in the state that it ends with is %v, and session %s comes to %v", parent.Header.SessionID, what, parents, child.Header.SessionID, childs)
+}
+
+// stateDiffers returns the first value, by name, that is not the same in two states.
+func stateDiffers(parents, childs map[string]any) (what, parent, child string) {
+	names := maps.Clone(parents)
+	if names == nil {
+		names = map[string]any{}
+	}
+	maps.Copy(names, childs)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if p, c := valueText(parents, name), valueText(childs, name); !sameJSON(json.RawMessage(p), json.RawMessage(c)) {
+			return "the value " + name, p, c
+		}
+	}
+	return "", "", ""
+}
+
+func valueText(state map[string]any, name string) string {
+	if value, ok := state[name]; ok {
+		return string(effect.MustJSON(value))
+	}
+	return "not there"
+}
+
+// firstState returns the state that the session of a header began with.
+func firstState(h *journal.Header) map[string]any {
+	var started Started
+	if err := json.Unmarshal(h.Options, &started); err != nil {
+		return nil
+	}
+	return started.state()
 }
 
 // disagreement returns what a session and its child say of each other that is not the same, "" when
@@ -143,6 +193,9 @@ func disagreement(parent *journal.Recording, b *begunChild, child *journal.Recor
 	}
 	if input, err := json.Marshal(b.start.Input); err != nil || !sameJSON(input, c.Input) {
 		return said("the input", string(input), string(c.Input))
+	}
+	if what, parents, childs := stateDiffers(b.start.State, firstState(c)); what != "" {
+		return said(what+" in the state that it begins with", parents, childs)
 	}
 	if b.end == nil {
 		return ""
@@ -178,7 +231,7 @@ func disagreementOfEnd(end *effect.ChildOutcome, child *journal.Recording, said 
 		if e.NodeType != echo.NodeRunEnd {
 			continue
 		}
-		what, parents, childs := endDiffers(end, e, sumOfEnds(record.Counted(child.Entries[:i])))
+		what, parents, childs := endDiffers(end, e, tookUntil(child, i))
 		if what == "" {
 			return ""
 		}
@@ -189,9 +242,27 @@ func disagreementOfEnd(end *effect.ChildOutcome, child *journal.Recording, said 
 	return differs
 }
 
-// endDiffers returns what the end of a run says otherwise than its parent's record of it. children is
-// what its own children took.
-func endDiffers(end *effect.ChildOutcome, e *echo.Entry, children effect.Totals) (what string, parents, childs any) {
+// tookUntil returns what a child and its own children took by one of its ends. That of the child of a fork
+// has what was copied, which the fork did not pay for.
+func tookUntil(child *journal.Recording, end int) effect.Totals {
+	e := child.Entries[end]
+	d, err := echo.Read[echo.RunEnd](e)
+	if err != nil || child.Header.ParentSeq > 0 {
+		return tookItself(child.Entries[:end])
+	}
+	took := effect.Totals{Calls: d.Calls, UnknownCosts: d.Unknown}
+	if e.Usage != nil {
+		took.Usage = *e.Usage
+	}
+	if e.CostUSD != nil {
+		took.CostUSD = *e.CostUSD
+	}
+	return took.Plus(sumOfEnds(record.Counted(child.Entries[:end])))
+}
+
+// endDiffers returns what the end of a run says otherwise than its parent's record of it. took is what
+// it and its own children took.
+func endDiffers(end *effect.ChildOutcome, e *echo.Entry, took effect.Totals) (what string, parents, childs any) {
 	d, err := echo.Read[echo.RunEnd](e)
 	if err != nil {
 		return "the end", end.Status, err
@@ -204,14 +275,6 @@ func endDiffers(end *effect.ChildOutcome, e *echo.Entry, children effect.Totals)
 	if end.Error != nil {
 		parentError = end.Error.Message
 	}
-	took := effect.Totals{Calls: d.Calls, UnknownCosts: d.Unknown}
-	if e.Usage != nil {
-		took.Usage = *e.Usage
-	}
-	if e.CostUSD != nil {
-		took.CostUSD = *e.CostUSD
-	}
-	took = took.Plus(children)
 	switch {
 	case end.Status != d.Status || end.Reason != d.Reason:
 		return "the end", fmt.Sprintf("%s (%s)", end.Status, end.Reason), fmt.Sprintf("%s (%s)", d.Status, d.Reason)

@@ -107,3 +107,24 @@ func TestWholeCascadeFails(t *testing.T) {
 	require.Equal(t, "said draft sea 0 said leaf 0", res.Output)
 	require.Equal(t, 8, verifyTree(t, a, "top"))
 }
+
+// A fork has candidates of its own where those of the original had not ended for it, and judges them in
+// the same orders.
+func TestForkOfAWholeCascade(t *testing.T) {
+	t.Parallel()
+	a, m := newApp(t), &speaker{}
+	r := startTree(t, a, m, treeJob(t, wholeFiles, "top.json"))
+	_, err := r.Do(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, r.Close().Err)
+	entries := a.recording(t, "top").Entries
+	for seq := range entries[:len(entries)-1] {
+		fork, err := a.Fork(t.Context(), "top", uint64(seq+1), ForkOptions{ResumeOptions: ResumeOptions{Extensions: Extensions{Model: m}}}, Watch{})
+		require.NoError(t, err)
+		res, err := fork.Do(t.Context())
+		require.NoError(t, err, "entry %d, %s", seq+1, entries[seq].Key)
+		require.NoError(t, fork.Close().Err)
+		require.Equal(t, "said draft sea 0 said leaf 0", res.Output)
+		verifyTree(t, a, fork.ID())
+	}
+}

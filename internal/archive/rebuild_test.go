@@ -97,6 +97,31 @@ func TestATreeThereAndBack(t *testing.T) {
 	require.NoFileExists(t, archive.JournalPath(other, "never-begun"))
 }
 
+// TestAForkThereAndBack: a fork has copied the start of a child of the session that it comes from, and its own
+// child, which goes on with a copy, comes with it.
+func TestAForkThereAndBack(t *testing.T) {
+	t.Parallel()
+	db := clickhousetest.Open(t)
+	home, other := t.TempDir(), t.TempDir()
+	below := func(of string) journal.Header {
+		return journal.Header{ChildOf: of, ChildKey: echo.MustKey("each/node1/item1/child/mid"), Root: of, Depth: 1}
+	}
+	writeBranched(t, home, "top", journal.Header{}, "mid")
+	writeBranched(t, home, "mid", below("top"))
+	writeBranched(t, home, "fork", journal.Header{Parent: "top", ParentSeq: 10}, "mid")
+	writeBranched(t, home, "own", below("fork"))
+	_, err := ship(t, with(home, db))
+	require.NoError(t, err)
+	children, err := clickhouse.ChildrenOf(t.Context(), db, "fork")
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{"mid", "own"}, children)
+	_, _, err = with(other, db).Bring(t.Context(), "fork")
+	require.NoError(t, err)
+	for _, id := range []string{"fork", "own", "mid"} {
+		require.FileExists(t, archive.JournalPath(other, id))
+	}
+}
+
 // TestATreeWithAHole: nothing is brought of a session when one that it has begun is not whole.
 func TestATreeWithAHole(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package clickhouse_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -195,28 +196,38 @@ func TestChildren(t *testing.T) {
 	require.Equal(t, "root | calls\nt1 | "+fmt.Sprint(4+2+1+18)+"\n", result(t, db, "SELECT root, sum(calls) AS calls FROM sessions GROUP BY root"))
 }
 
-// TestChildrenOfForks: what a fork has copied of its children is in no sum of it.
+// TestChildrenOfForks: what a fork has copied of its children is in no sum of it; a child whose start it has
+// copied, and which ended for it as a session of its own, is.
 func TestChildrenOfForks(t *testing.T) {
 	t.Parallel()
 	db := clickhousetest.Open(t)
 	entries := family(t)
-	upto := uint64(4)
-	var fork []*echo.Entry
-	for _, e := range entries {
-		if e.SessionID == "t1" {
+	fork := func(id string, upto uint64, ended string) (fork []*echo.Entry) {
+		for _, e := range entries {
+			if e.SessionID != "t1" {
+				continue
+			}
 			mine := *e
-			mine.SessionID = "f1"
+			mine.SessionID = id
 			if mine.NodeType == echo.NodeRunStart {
-				mine.Data = fmt.Appendf(nil, `{"input":{},"work_dir":"","header":{"session_id":"f1","parent":"t1","parent_seq":%d}}`, upto)
+				mine.Data = fmt.Appendf(nil, `{"input":{},"work_dir":"","header":{"session_id":%q,"parent":"t1","parent_seq":%d}}`, id, upto)
+			}
+			if d, err := echo.Read[echo.ChildEnd](&mine); err == nil && mine.NodeType == echo.NodeChildEnd && d.Session == "t2" {
+				d.Session = ended
+				mine.Set(d)
 			}
 			fork = append(fork, &mine)
 		}
+		return fork
 	}
-	require.NoError(t, clickhousetest.Insert(t.Context(), db, append(entries, fork...)))
-	sums := record.Of(fork).Sums().Children
+	f1, f2 := fork("f1", 4, "t2"), fork("f2", 3, "t6")
+	require.NoError(t, clickhousetest.Insert(t.Context(), db, slices.Concat(entries, f1, f2)))
+	sums := record.Of(f1).Sums().Children
 	require.Equal(t, []int{2, 1}, []int{sums.Begun, sums.Ended})
-	require.Equal(t, "children | children_ended | children_cost_usd\n2 | 1 | 0.125\n",
-		result(t, db, "SELECT children, children_ended, children_cost_usd FROM sessions WHERE session_id = 'f1'"))
+	sums = record.Of(f2).Sums().Children
+	require.Equal(t, []int{3, 2}, []int{sums.Begun, sums.Ended})
+	require.Equal(t, "children | children_ended | children_cost_usd\n2 | 1 | 0.125\n3 | 2 | 0.875\n",
+		result(t, db, "SELECT children, children_ended, children_cost_usd FROM sessions WHERE session_id IN ('f1', 'f2') ORDER BY session_id"))
 	require.Equal(t, "child_session | copied\nt2 | true\nt4 | false\nt5 | false\n",
 		result(t, db, "SELECT child_session, copied FROM children WHERE session_id = 'f1' ORDER BY child_session"))
 }

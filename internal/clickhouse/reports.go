@@ -180,11 +180,14 @@ func sessionsWhere(ctx context.Context, db *DB, tail string, args ...any) ([]Ses
 }
 
 // ChildrenOf returns the ids of the sessions that a session has begun, in the order in which they began, as
-// far as the database has its entries.
+// far as the database has its entries or theirs. A fork has copied starts of what the session that it comes
+// from has begun: the copies of those that went on for it say themselves whose children they are.
 func ChildrenOf(ctx context.Context, db *DB, id string) ([]string, error) {
+	logs := db.layout.table("unified_logs")
 	rows, err := list[SessionState](ctx, db, "look for the children of a session",
-		"SELECT c.child AS session_id FROM (SELECT JSONExtractString(data_json, 'session') AS child, min(seq) AS first FROM "+
-			db.layout.table("unified_logs")+" WHERE session_id = ? AND node_type = 'child_start' GROUP BY child) AS c ORDER BY c.first", id)
+		"SELECT c.child AS session_id FROM (SELECT JSONExtractString(data_json, 'session') AS child, min(at) AS first FROM "+
+			logs+" WHERE session_id = ? AND node_type = 'child_start' GROUP BY child UNION ALL SELECT session_id AS child, min(at) AS first FROM "+
+			logs+" WHERE node_type = 'run_start' AND child_of = ? GROUP BY child) AS c GROUP BY c.child ORDER BY min(c.first), c.child", id, id)
 	ids := make([]string, len(rows))
 	for i := range rows {
 		ids[i] = rows[i].ID

@@ -360,7 +360,7 @@ func (t *tries) ballot(e *echo.Entry, sounded echo.Key, n int) error {
 func (t *tries) finish(s *Sounding) {
 	for i := range s.Steps {
 		st := &s.Steps[i]
-		slices.SortStableFunc(st.Candidates, func(a, b Candidate) int { return cmp.Compare(a.Number, b.Number) })
+		slices.SortFunc(st.Candidates, func(a, b Candidate) int { return cmp.Compare(a.Number, b.Number) })
 		st.Judges = st.judges()
 		if st.Choice == nil {
 			continue

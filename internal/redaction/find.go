@@ -87,7 +87,7 @@ func (l *Leftover) Places(rec *journal.Recording) (places []Place, err error) {
 	for _, part := range []struct {
 		raw []byte
 		at  *echo.ContentPlace
-	}{{rec.Header.Input, someData}, {rec.Header.Cascade, cascadePlace}, {rec.Header.Library, libraryPlace}} {
+	}{{rec.Header.Input, someData}, {rec.Header.Options, optionsPlace}, {rec.Header.Cascade, cascadePlace}, {rec.Header.Library, libraryPlace}} {
 		if _, err := r.json(part.raw, part.at, leftIn(l.all, &left), nil); err != nil {
 			return nil, fmt.Errorf("look through the header of session %s: %w", rec.Header.SessionID, err)
 		}

@@ -24,6 +24,7 @@ var (
 	schemaPlace  = newSchemaPlace()
 	inputsPlace  = &echo.ContentPlace{Is: echo.ContentInputs, Schema: schemaPlace, Members: map[string]*echo.ContentPlace{"*": aText}}
 	cascadePlace = newCascadePlace()
+	optionsPlace = object(map[string]*echo.ContentPlace{"state": allData}) // of a child: the rest is never masked, and has no content
 	libraryPlace = object(map[string]*echo.ContentPlace{"cascades": listOf(object(map[string]*echo.ContentPlace{"cascade": cascadePlace}))})
 )
 
@@ -44,20 +45,25 @@ func newSchemaPlace() *echo.ContentPlace {
 
 func newCascadePlace() *echo.ContentPlace {
 	phase := &echo.ContentPlace{}
+	tries := object(map[string]*echo.ContentPlace{
+		"mutations": listOf(aText), "output_schema": schemaPlace, "evaluator_instructions": aPattern, "aggregator_instructions": aPattern,
+		"reforge": object(map[string]*echo.ContentPlace{"honing_prompt": aText, "evaluator_override": aPattern}),
+	})
 	child := listOf(object(map[string]*echo.ContentPlace{"input_map": listOf(aPattern)}))
 	phase.Members = map[string]*echo.ContentPlace{
 		"instructions": aPattern, "inputs": {Is: echo.ContentGiven}, "output_schema": schemaPlace, "on_error": phase,
 		"rules":    object(map[string]*echo.ContentPlace{"loop_until_prompt": aPattern, "retry_instructions": aPattern, "turn_prompt": aPattern}),
 		"handoffs": listOf(object(map[string]*echo.ContentPlace{"description": aText})),
 		"for_each": object(map[string]*echo.ContentPlace{"items": {Is: echo.ContentGiven}}), "sub_cascades": child, "async_cascades": child,
-		"callouts": object(map[string]*echo.ContentPlace{"output": aPattern, "messages": aPattern}),
-		"context":  object(map[string]*echo.ContentPlace{"from": listOf(object(map[string]*echo.ContentPlace{"condition": aPattern}))}),
+		"soundings": tries,
+		"callouts":  object(map[string]*echo.ContentPlace{"output": aPattern, "messages": aPattern}),
+		"context":   object(map[string]*echo.ContentPlace{"from": listOf(object(map[string]*echo.ContentPlace{"condition": aPattern}))}),
 	}
 	tool := object(map[string]*echo.ContentPlace{
 		"description": aText, "inputs_schema": inputsPlace, "command": aPattern, "url": aPattern, "headers": listOf(aPattern), "body": aPattern,
 	})
 	return object(map[string]*echo.ContentPlace{
-		"description": aText, "inputs_schema": inputsPlace, "tools": listOf(tool), "phases": listOf(phase),
+		"description": aText, "inputs_schema": inputsPlace, "tools": listOf(tool), "phases": listOf(phase), "soundings": tries,
 		"validators": listOf(object(map[string]*echo.ContentPlace{"instructions": aPattern})),
 	})
 }
@@ -73,6 +79,11 @@ func contentOf(e *echo.Entry) *echo.ContentPlace {
 
 var selectedPlaces = map[string]*echo.ContentPlace{"why": aText, "notes": listOf(aText), "ignored": listOf(aText), "degraded": listOf(aText)}
 
+var (
+	candidatePlace = object(map[string]*echo.ContentPlace{"mutation": object(map[string]*echo.ContentPlace{"entry": aText, "text": aText})})
+	standingsPlace = listOf(object(map[string]*echo.ContentPlace{"why": aText}))
+)
+
 var dataPlaces = map[echo.NodeType]*echo.ContentPlace{
 	echo.NodePhaseEnd:   object(map[string]*echo.ContentPlace{"output": allData}),
 	echo.NodeRunEnd:     object(map[string]*echo.ContentPlace{"output": allData}),
@@ -85,7 +96,10 @@ var dataPlaces = map[echo.NodeType]*echo.ContentPlace{
 	echo.NodeInter:      object(selectedPlaces),
 	echo.NodeMenu:       object(map[string]*echo.ContentPlace{"messages": listOf(object(map[string]*echo.ContentPlace{"text": aText}))}),
 	echo.NodeHandoff:    handoffPlace(),
-	echo.NodeChildStart: object(map[string]*echo.ContentPlace{"input": allData, "state": allData}),
+	echo.NodeChildStart: object(map[string]*echo.ContentPlace{"input": allData, "state": allData, "candidate": candidatePlace}),
+	echo.NodeCandidate:  candidatePlace,
+	echo.NodeBallot:     object(map[string]*echo.ContentPlace{"said": aText, "why": aText, "problem": aText}),
+	echo.NodeChoice:     object(map[string]*echo.ContentPlace{"standings": standingsPlace}),
 	echo.NodeChildEnd:   object(map[string]*echo.ContentPlace{"output": allData, "state": allData}),
 }
 
@@ -96,6 +110,7 @@ var valuePlaces = map[echo.StepKind]*echo.ContentPlace{
 			"cards": listOf(object(map[string]*echo.ContentPlace{"summary": aText, "keywords": listOf(aText)})),
 		})),
 	}),
+	echo.StepWinners:    object(map[string]*echo.ContentPlace{"texts": listOf(aText)}),
 	echo.StepSimilarity: object(map[string]*echo.ContentPlace{"problem": aText}),
 	echo.StepCascade:    object(map[string]*echo.ContentPlace{"name": aText, "cascade": cascadePlace, "library": libraryPlace, "problem": aText}),
 }

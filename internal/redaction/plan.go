@@ -24,7 +24,7 @@ type Options struct {
 
 // Place is an entry that has lines or long words of a redacted message.
 type Place struct {
-	Seq  uint64        `json:"seq"` // 0: the header of the journal, which has the cascade
+	Seq  uint64        `json:"seq"` // 0: the header of the journal, which has the cascade, the input and the state of a child
 	Node echo.NodeType `json:"node_type,omitempty"`
 	Hash echo.Hash     `json:"content_hash,omitempty"` // of its message, or of one that was sent in another form
 }
@@ -84,12 +84,18 @@ func (p *Plan) changes(r *redactor, rec *journal.Recording) (after []*echo.Entry
 	if p.Header.Input, err = r.json(rec.Header.Input, someData, r.data, nil); err != nil {
 		return nil, fmt.Errorf("redact the input: %w", err)
 	}
+	if p.Header.Options, err = r.json(rec.Header.Options, optionsPlace, r.data, nil); err != nil {
+		return nil, fmt.Errorf("redact the state that the session began with: %w", err)
+	}
 	left := false
 	if p.Header.Cascade, err = r.definition(rec.Header.Cascade, cascadePlace, &left); err == nil {
 		p.Header.Library, err = r.definition(rec.Header.Library, libraryPlace, &left)
 	}
 	if err == nil {
 		_, err = r.json(p.Header.Input, someData, leftIn(r.data, &left), func(t string) { left = left || r.data.has(t) && !r.shape.names[t] })
+	}
+	if err == nil {
+		_, err = r.json(p.Header.Options, optionsPlace, leftIn(r.data, &left), nil)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("redact the cascade: %w", err)
@@ -127,7 +133,7 @@ func (r *redactor) definition(raw []byte, place *echo.ContentPlace, left *bool) 
 // record puts the redaction into the header.
 func (p *Plan) record(r *redactor, rec *journal.Recording) {
 	p.Redaction.Numbers, p.Redaction.Entries = *r.shape.numbers, slices.Clone(p.Entries)
-	if !bytes.Equal(p.Header.Input, rec.Header.Input) {
+	if !bytes.Equal(p.Header.Input, rec.Header.Input) || !bytes.Equal(p.Header.Options, rec.Header.Options) {
 		p.Redaction.Entries = slices.Insert(p.Redaction.Entries, 0, 1)
 	}
 	p.Header.Redactions = append(slices.Clone(rec.Header.Redactions), p.Redaction)
@@ -231,8 +237,8 @@ func newRedactor(rec *journal.Recording, m *echo.Message, is journal.Redaction, 
 }
 
 // texts finds out what is looked for: all that the message says and its model thought, each value in
-// what it says as JSON, what it has of the input and, for data, its lines and long words. Names are not
-// looked for.
+// what it says as JSON, what it has of the input and of the state that the session began with and, for
+// data, its lines and long words. Names are not looked for.
 func (r *redactor) texts(rec *journal.Recording, m *echo.Message, parts bool, thoughts []string) {
 	whole := append(textsOf(m), thoughts...)
 	all := slices.Clone(whole)
@@ -245,7 +251,7 @@ func (r *redactor) texts(rec *journal.Recording, m *echo.Message, parts bool, th
 	r.short = len(all) - len(known)
 	r.messages = newTexts(r.of, known)
 	more := withoutNames(partsOf(whole), r.shape.names)
-	for _, l := range leavesOf(string(rec.Header.Input)) {
+	for _, l := range append(leavesOf(string(rec.Header.Input)), leavesOf(string(stateOf(&rec.Header)))...) {
 		if len(l) >= secret.MinLength && slices.ContainsFunc(whole, func(t string) bool { return strings.Contains(t, l) }) {
 			more = append(more, l)
 		}
@@ -254,6 +260,15 @@ func (r *redactor) texts(rec *journal.Recording, m *echo.Message, parts bool, th
 	if parts {
 		r.messages = r.data
 	}
+}
+
+// stateOf returns the shared state that a child began with, nil for none.
+func stateOf(h *journal.Header) json.RawMessage {
+	var options struct {
+		State json.RawMessage `json:"state"`
+	}
+	_ = json.Unmarshal(h.Options, &options) // what cannot be read is met when it is changed
+	return options.State
 }
 
 func withoutNames(all []string, names map[string]bool) []string {

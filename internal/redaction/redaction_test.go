@@ -186,6 +186,34 @@ func TestChildrenInARedaction(t *testing.T) {
 	require.Contains(t, string(entries[2].Data), `{"cascade_id":"review_of_everything","phases":[{"name":"a"`)
 }
 
+// TestStateOfAChild: the state that a child begins with is in its header and in its first entry. What a
+// message has of it is taken out there, and found by the redaction of a message of another session.
+func TestStateOfAChild(t *testing.T) {
+	t.Parallel()
+	task := user("Sum up: the key " + secret + ", and no more.")
+	rec := recording(t, `{}`, `{"cascade_id":"c","phases":[{"name":"p","instructions":"Sum up: {{ state.note }}, and no more."}]}`, message("p/task", task))
+	rec.Header.Options = json.RawMessage(`{"dir":"/x","state":{"note":"the key ` + secret + `","n":12,"other":[{"deep":"` + secret + `"}]},"offline":true}`)
+	start, err := echo.Read[echo.RunStart](rec.Entries[0])
+	require.NoError(t, err)
+	start.Header = must(json.Marshal(rec.Header))
+	rec.Entries[0].Set(start)
+
+	p, err := redaction.New(rec, task.Hash(), redaction.Options{})
+	require.NoError(t, err)
+	_, whole := after(t, rec, p)
+	require.NotContains(t, whole, secret)
+	require.Empty(t, p.Left)
+	require.Equal(t, []uint64{1, 2}, p.Redaction.Entries, "a replay takes what follows from the start as it is recorded")
+	require.Regexp(t, `^{"dir":"/x","state":{"note":"\[redacted [^"]*","n":12,"other":\[{"deep":"\[redacted [^"]*"}]},"offline":true}$`, string(p.Header.Options))
+
+	places, err := p.Parts.Places(rec)
+	require.NoError(t, err)
+	require.Equal(t, redaction.Place{}, places[0], "the header of another session")
+	rec.Header.Options = json.RawMessage(`{"state":1e`)
+	_, err = redaction.New(rec, task.Hash(), redaction.Options{})
+	require.ErrorContains(t, err, "redact the state that the session began with: read JSON: ")
+}
+
 // TestOthersStay: in random sessions no entry changes that has nothing of the message.
 func TestOthersStay(t *testing.T) {
 	t.Parallel()

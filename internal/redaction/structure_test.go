@@ -19,6 +19,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/cascade/library"
+	"github.com/windlass-run/windlass/cascade/soundings"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 )
@@ -32,7 +33,7 @@ const (
 	inKeys    = "keys of verdicts have it, and a replay compares them; where it has a text that was taken out, it is reported"
 	inHashes  = "the hash of each request has it, and a replay compares them; where it has a text that was taken out, it is reported"
 	aProgram  = "a program: with another text in it it would do something else; where it has a text that was taken out, it is reported"
-	ofTheRun  = "what a run was given, which never has secrets: docs/architecture.md"
+	ofTheRun  = "what a run was given, which never has secrets but for the state of a child, which plan.go changes: docs/architecture.md"
 	ofPeople  = "said by whoever redacted, when they did"
 	elsewhere = "plan.go changes it; TestEveryPlace"
 )
@@ -47,7 +48,10 @@ var wordTypes = map[reflect.Type]string{
 	reflect.TypeFor[cascade.SelectionStrategy](): aWord, reflect.TypeFor[cascade.Advance](): aWord, reflect.TypeFor[cascade.BudgetStrategy](): aWord,
 	reflect.TypeFor[cascade.Recount](): aWord, reflect.TypeFor[cascade.Trigger](): aWord, reflect.TypeFor[cascade.ItemError](): aWord,
 	reflect.TypeFor[cascade.OnExhausted](): aWord, reflect.TypeFor[cascade.WardMode](): aWord,
-	reflect.TypeFor[echo.ChildKind](): aWord,
+	reflect.TypeFor[echo.ChildKind](): aWord, reflect.TypeFor[echo.ChoiceHow](): aWord, reflect.TypeFor[echo.CandidateState](): aWord,
+	reflect.TypeFor[soundings.ModelStrategy](): aWord, reflect.TypeFor[soundings.MutationMode](): aWord, reflect.TypeFor[soundings.Mode](): aWord,
+	reflect.TypeFor[soundings.Evaluator](): aWord, reflect.TypeFor[soundings.OnTie](): aWord, reflect.TypeFor[soundings.Normalization](): aWord,
+	reflect.TypeFor[soundings.Policy](): aWord,
 }
 
 // structure are the members that stay, as PACKAGE.TYPE.member, by the reason.
@@ -66,18 +70,19 @@ var structure = map[string][]string{
 		"echo.ModelFacts.name", "echo.Pretend.model", "echo.Price.as", "echo.Selection.price_as", "echo.Route.from", "echo.Route.to", "echo.RunStart.work_dir", "echo.Score.phase", "echo.Similarity.embedder",
 		"echo.ChildStart.cascade", "echo.ChildStart.file", "echo.ChildStart.name", "echo.ChildStart.session", "echo.ChildEnd.session",
 		"echo.FoundCascade.file",
+		"echo.Candidate.model", "echo.Ballot.judge", "echo.Ballot.labels", "soundings.Soundings.aggregator_model", "soundings.Soundings.evaluator_model", "soundings.Soundings.rewrite_model",
 		"echo.State.key", "echo.ToolUse.call_id", "echo.ToolUse.name", "echo.Draft.tool", "echo.Draft.tool_call_id", "echo.ToolCall.id", "echo.ToolCall.name",
 		"echo.Part.name", "echo.Workspace.branch", "journal.Header.file", "journal.Header.parent", "journal.Header.script", "journal.Header.session_id", "journal.Header.windlass",
 	},
 	aWord: {
 		"cascade.Source.as_role", "cascade.Tool.method", "echo.Anchor.why", "echo.Failure.kind", "echo.FileChange.change", "echo.ModelCall.finish_reason",
 		"echo.PhaseContext.dialect", "echo.PhaseContext.strategy", "echo.Route.reason", "echo.Span.form", "echo.Span.reason", "echo.Summary.by",
-		"echo.Handoff.status", "echo.PhaseEnd.status", "echo.RunEnd.status", "echo.ChildEnd.status", "echo.Verdict.mode", "echo.Verdict.ward",
+		"echo.Handoff.status", "echo.PhaseEnd.status", "echo.RunEnd.status", "echo.ChildEnd.status", "echo.Mutation.mode", "echo.Verdict.mode", "echo.Verdict.ward",
 	},
-	aHash:    {"echo.CardsUsed.cards_digest", "echo.ChildStart.hash", "echo.FoundCascade.hash", "echo.Entry.request_hash", "echo.Workspace.head"},
+	aHash:    {"echo.Candidate.species", "echo.Seed.seed", "echo.CardsUsed.cards_digest", "echo.ChildStart.hash", "echo.FoundCascade.hash", "echo.Entry.request_hash", "echo.Workspace.head"},
 	aSetting: {"echo.PhaseContext.policy"},
 	aProgram: {"cascade.Tool.response_jq"},
-	inKeys:   {"cascade.Rules.loop_until", "cascade.Ward.validator", "echo.Verdict.validator"},
+	inKeys:   {"cascade.Rules.loop_until", "cascade.Ward.validator", "echo.Verdict.validator", "soundings.Soundings.validator", "soundings.Reforge.threshold"},
 	inHashes: {"cascade.Phase.model_options"},
 	ofTheRun: {"journal.Header.options"},
 	ofPeople: {"journal.Redaction.reason"},
@@ -117,6 +122,7 @@ func newWalker() *walker {
 var forms = map[reflect.Type]reflect.Type{
 	reflect.TypeFor[cascade.OnError]():      reflect.TypeFor[cascade.Phase](), // or the name of one
 	reflect.TypeFor[cascade.InputsSchema](): reflect.TypeFor[json.RawMessage](),
+	reflect.TypeFor[soundings.Models]():     reflect.TypeFor[int64](), // names of models, and settings
 	reflect.TypeFor[cascade.Duration]():     reflect.TypeFor[int64](),
 	reflect.TypeFor[time.Time]():            reflect.TypeFor[int64](),
 	reflect.TypeFor[json.RawMessage]():      reflect.TypeFor[json.RawMessage](),
@@ -242,6 +248,12 @@ func payloads() []payload {
 		{echo.FoundCascade{}, value(echo.StepCascade)},
 		{echo.ChildStart{}, node(echo.NodeChildStart)},
 		{echo.ChildEnd{}, node(echo.NodeChildEnd)},
+		{echo.Candidate{}, node(echo.NodeCandidate)},
+		{echo.Seed{}, value(echo.StepSeed)},
+		{echo.WinningRewrites{}, value(echo.StepWinners)},
+		{echo.Room{}, value(echo.StepRoom)},
+		{echo.Ballot{}, node(echo.NodeBallot)},
+		{echo.Choice{}, node(echo.NodeChoice)},
 	}
 }
 

@@ -43,13 +43,20 @@ func (s *Server) Bill() []Charge {
 
 // charge bills an answer, and returns it with a usage that says so.
 func (s *Server) charge(r *Request, a *Answer) *Answer {
-	p := s.cfg.Prices
+	p := s.prices(r.Model)
 	if p == nil || a.Usage != nil || a.Fault.Status != 0 || a.Fault.ResetAt == AtStart || a.Fault.HangAt == AtStart {
 		return a
 	}
 	c := Charge{Number: r.Number, ID: BodyID(r.Raw), Request: r, In: tokens(len(r.Raw)), Out: tokens(answerSize(a))}
 	s.mu.Lock()
-	for i := range s.bill {
+	warm := len(s.bill)
+	switch {
+	case s.cfg.Uncached:
+		warm = 0
+	case s.cfg.Cold:
+		warm = r.begun
+	}
+	for i := range warm {
 		if was := s.bill[i].Request; was.Model == r.Model {
 			c.Cached = max(c.Cached, int64(shared(was.Raw, r.Raw))/bytesOfToken)
 		}
@@ -64,6 +71,14 @@ func (s *Server) charge(r *Request, a *Answer) *Answer {
 		"prompt_tokens_details": map[string]any{"cached_tokens": c.Cached},
 	}
 	return &billed
+}
+
+// prices returns what a model's answers are charged; nil: nothing.
+func (s *Server) prices(model string) *Prices {
+	if p, ok := s.cfg.ModelPrices[model]; ok {
+		return p
+	}
+	return s.cfg.Prices
 }
 
 // BodyID names a body: equal bodies have equal names.

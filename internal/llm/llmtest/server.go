@@ -26,6 +26,8 @@ type Request struct {
 	Header   http.Header     // as received
 	Raw      json.RawMessage // the whole body
 	Number   int             // from 1, in the order of arrival
+
+	begun int // answers that had begun when it arrived
 }
 
 // Message is one message of a request.
@@ -146,6 +148,13 @@ type Config struct {
 	Lenient bool
 	// Prices are what an answer to a completion is charged, unless it has a usage of its own; nil: nothing.
 	Prices *Prices
+	// ModelPrices are those of models that have prices of their own.
+	ModelPrices map[string]*Prices
+	// Cold has a prefix read from the cache only by requests that arrive when an answer to it has begun, as with
+	// real providers. Else any request that was answered before counts, however late it arrived.
+	Cold bool
+	// Uncached has nothing read from the cache.
+	Uncached bool
 }
 
 // Server is a running server. It is safe for concurrent use.
@@ -232,7 +241,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	req.Header, req.Raw = r.Header, data
 	s.mu.Lock()
 	s.count++
-	req.Number = s.count
+	req.Number, req.begun = s.count, len(s.bill)
 	if !s.cfg.Lenient {
 		s.requests = append(s.requests, *req)
 	}

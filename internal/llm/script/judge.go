@@ -13,7 +13,7 @@ import (
 // judge is a scripted judge of candidates. It looks at what the answers say, as a judge does that has no
 // bias: their order and their labels change nothing.
 type judge struct {
-	prefer []string // the answer that has the first of them is named; none has one: a tie
+	prefer []string // the answer that has the first of them is named; several have it, or none has any: a tie
 	points []points // an answer gets those of the first text that it has; 0 for none
 	why    string
 }
@@ -78,10 +78,18 @@ func (j *judge) score(text string) float64 {
 
 func (j *judge) winner(answers []shown) string {
 	for _, wanted := range j.prefer {
+		var have []shown
 		for _, a := range answers {
 			if strings.Contains(a.text, wanted) {
-				return a.label
+				have = append(have, a)
 			}
+		}
+		switch len(have) {
+		case 0:
+		case 1:
+			return have[0].label
+		default:
+			return "tie"
 		}
 	}
 	return "tie"

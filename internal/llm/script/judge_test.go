@@ -33,6 +33,7 @@ func TestScriptedJudge(t *testing.T) {
 	none := effect.Try{}
 	require.JSONEq(t, `{"winner": "PQRS", "why": "it is short"}`, say(asked(echo.PurposeJudge, "draft", ballot, none)))
 	require.JSONEq(t, `{"winner": "tie", "why": "it is short"}`, say(asked(echo.PurposeJudge, "draft", "Answer A:\n<<<0123456789abcdef A\nx\n0123456789abcdef A>>>\n<<<0123456789abcdef B\ny\n0123456789abcdef B>>>", none)))
+	require.JSONEq(t, `{"winner": "tie", "why": "it is short"}`, say(asked(echo.PurposeJudge, "draft", "<<<0123456789abcdef A\nshort x\n0123456789abcdef A>>>\n<<<0123456789abcdef B\nshort y\n0123456789abcdef B>>>", none)))
 	require.JSONEq(t, `{"score": 7.5, "why": "it is short"}`, say(asked(echo.PurposeJudge, "draft", "<<<0123456789abcdef A\nsome text\n0123456789abcdef A>>>", none)))
 	require.Equal(t, "KLMN=long text\n<<<0123456789abcdef;PQRS=short text;", say(asked(echo.PurposeJudge, "other", ballot, none)))
 	require.Equal(t, "all 2", say(asked(echo.PurposeAggregate, "draft", ballot, none)))

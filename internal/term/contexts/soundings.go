@@ -110,8 +110,13 @@ func candidateCells(c *inspect.Candidate, worth, pretend bool) []string {
 	if c.Error != "" {
 		text = c.Error
 	}
-	if c.Standing != nil && c.Standing.Why != "" {
-		text = c.Standing.Why
+	if s := c.Standing; s != nil && s.Why != "" {
+		switch s.State { //nolint:exhaustive // the others were judged all the same
+		case echo.CandidateFailed, echo.CandidateRejected:
+			text = s.Why
+		default:
+			text = fmt.Sprintf("(%s) %s", s.Why, text)
+		}
 	}
 	if c.Session != "" {
 		text = strings.TrimSpace("session " + c.Session + ": " + text)
@@ -182,7 +187,7 @@ func pairTable(st *inspect.SoundingStep) *term.Table {
 		judge, why := "", ""
 		for _, b := range []*echo.Ballot{pair.Second, pair.First} {
 			if b != nil {
-				judge, why = b.Judge, cmp.Or(why, b.Why, b.Problem)
+				judge, why = b.Judge, cmp.Or(why, b.Problem, b.Why)
 			}
 		}
 		t.Add(strconv.Itoa(pair.Pair), term.Cell(judge), shownText(pair.First), saidText(pair.First), saidText(pair.Second), vote, term.Cut(term.OneLine(why), 200))
@@ -226,7 +231,7 @@ func scoresTable(st *inspect.SoundingStep) *term.Table {
 		if b.Score != nil {
 			points = strconv.FormatFloat(*b.Score, 'g', 3, 64)
 		}
-		t.Add(number, term.Cell(b.Judge), points, term.Cut(term.OneLine(cmp.Or(b.Why, b.Problem)), 200))
+		t.Add(number, term.Cell(b.Judge), points, term.Cut(term.OneLine(cmp.Or(b.Problem, b.Why)), 200))
 	}
 	return t.Key("candidate").Drop("judge").WrapLast()
 }

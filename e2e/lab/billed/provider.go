@@ -1,6 +1,6 @@
 //go:build unix
 
-package trees
+package billed
 
 import (
 	"encoding/json"
@@ -17,60 +17,66 @@ import (
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
 
-// rule says what the model answers to a message of a user.
-type rule struct {
-	When  pattern `json:"when"`  // somewhere in the newest message of a user
-	Turns []turn  `json:"turns"` // since that message; the last one for all that follow. $1 is what a group of When found
+// Rule says what the model answers to a message of a user.
+type Rule struct {
+	When  Pattern `json:"when"`  // somewhere in the newest message of a user
+	Turns []Turn  `json:"turns"` // since that message; the last one for all that follow. $1 is what a group of When found
 	Fails int     `json:"fails"` // the status of an error in place of an answer
 }
 
-// turn is an answer: in a file a text, or an object.
-type turn struct {
+// Turn is an answer: in a file a text, or an object.
+type Turn struct {
 	Text  string `json:"text"`
-	Calls []call `json:"calls"`
+	Calls []Call `json:"calls"`
 }
 
-type call struct {
+// Call is a call of a tool.
+type Call struct {
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments"`
 }
 
 // UnmarshalJSON reads a text or an object.
-func (t *turn) UnmarshalJSON(data []byte) error {
+func (t *Turn) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, &t.Text) == nil {
 		return nil
 	}
-	type plain turn
+	type plain Turn
 	return json.Unmarshal(data, (*plain)(t))
 }
 
-// pattern is a regular expression in a file.
-type pattern struct{ *regexp.Regexp }
+// Pattern is a regular expression in a file.
+type Pattern struct{ *regexp.Regexp }
 
 // UnmarshalText compiles it.
-func (p *pattern) UnmarshalText(text []byte) (err error) {
+func (p *Pattern) UnmarshalText(text []byte) (err error) {
 	p.Regexp, err = regexp.Compile("(?s)" + string(text))
 	return err
 }
 
-// provider is the server of one tree of runs: it answers by rules, and keeps the account of its money.
-type provider struct {
+// Provider is the server of one tree of runs: it answers by rules, and keeps the account of its money.
+type Provider struct {
 	*crashtest.Server
 
 	mu      sync.Mutex
-	rules   []rule
+	rules   []Rule
 	unknown []string // messages that no rule is for
 	account account
 }
 
-// thePrices are those of windlass.json in testdata/project.
-var thePrices = &llmtest.Prices{Input: 2000, Cached: 200, Output: 8000}
+// pricesOf returns what a model's answers are charged.
+func (s *Suite) pricesOf(model string) *llmtest.Prices {
+	if p, ok := s.ModelPrices[model]; ok {
+		return p
+	}
+	return s.Prices
+}
 
-func startProvider(t testing.TB, rules []rule) *provider {
+func (s *Suite) startProvider(t testing.TB, rules []Rule) *Provider {
 	t.Helper()
-	p := &provider{rules: rules}
+	p := &Provider{rules: rules, account: account{prices: s.pricesOf, expects: s.Expects}}
 	p.Server = crashtest.Start(crashtest.Config{
-		Config: llmtest.Config{Key: lab.Key, Prices: thePrices, Answer: p.answer},
+		Config: llmtest.Config{Key: lab.Key, Prices: s.Prices, ModelPrices: s.ModelPrices, Uncached: s.Uncached, Answer: p.answer},
 		Name: func(r *llmtest.Request) (id, text string) {
 			text, _ = place(r)
 			return llmtest.BodyID(r.Raw), text
@@ -80,7 +86,7 @@ func startProvider(t testing.TB, rules []rule) *provider {
 	return p
 }
 
-func (p *provider) answer(r llmtest.Request) *llmtest.Answer {
+func (p *Provider) answer(r llmtest.Request) *llmtest.Answer {
 	a := p.say(place(&r))
 	a.Model = fmt.Sprintf("m%d-%.12s", r.Number, llmtest.BodyID(r.Raw))
 	bill := p.Bill()
@@ -104,7 +110,7 @@ func place(r *llmtest.Request) (text string, step int) {
 }
 
 // say answers by the first rule that fits.
-func (p *provider) say(text string, step int) *llmtest.Answer {
+func (p *Provider) say(text string, step int) *llmtest.Answer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range p.rules {
@@ -131,7 +137,7 @@ func (p *provider) say(text string, step int) *llmtest.Answer {
 }
 
 // settle notes which of the answers, by their number, are recorded.
-func (p *provider) settle(numbers map[int]bool) {
+func (p *Provider) settle(numbers map[int]bool) {
 	for _, c := range p.Bill() {
 		if numbers[c.Number] {
 			p.Settle(c.ID)
@@ -139,8 +145,8 @@ func (p *provider) settle(numbers map[int]bool) {
 	}
 }
 
-// wrong returns what the server has to say against the run; "": nothing.
-func (p *provider) wrong() string {
+// Wrong returns what the server has to say against the run; "": nothing.
+func (p *Provider) Wrong() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var all []string
@@ -154,4 +160,25 @@ func (p *provider) wrong() string {
 		all = append(all, "an answer that was recorded was asked for again: "+text)
 	}
 	return strings.Join(all, "\n")
+}
+
+// Mend replaces the rules.
+func (p *Provider) Mend(rules []Rule) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rules = rules
+}
+
+// When compiles a pattern; a point is any character.
+func When(text string) Pattern { return Pattern{regexp.MustCompile("(?s)" + text)} }
+
+// Says is a rule that answers with a text.
+func Says(when, text string) Rule { return Rule{When: When(when), Turns: []Turn{{Text: text}}} }
+
+// Refuses is a rule that answers with an error of the provider.
+func Refuses(when string, status int) Rule { return Rule{When: When(when), Fails: status} }
+
+// CallsTool is a rule that calls a tool, and then answers with a text.
+func CallsTool(when, tool, arguments, then string) Rule {
+	return Rule{When: When(when), Turns: []Turn{{Calls: []Call{{Tool: tool, Arguments: json.RawMessage(arguments)}}}, {Text: then}}}
 }

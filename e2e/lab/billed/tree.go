@@ -1,6 +1,6 @@
 //go:build unix
 
-package trees
+package billed
 
 import (
 	"cmp"
@@ -20,28 +20,28 @@ import (
 	"github.com/windlass-run/windlass/echo/record"
 )
 
-// session is one run of a tree, as its journal has it.
-type session struct {
+// Session is one run of a tree, as its journal has it.
+type Session struct {
 	*journal.Recording
-	path     string // of keys, from the root: "" is the root itself
-	parent   *session
-	children []*session
+	Path     string // of keys, from the root: "" is the root itself
+	Parent   *Session
+	Children []*Session
 }
 
-// tree is a run with its children and theirs.
-type tree struct {
-	root *session
-	all  []*session // the root first, then by path
+// Tree is a run with its children and theirs.
+type Tree struct {
+	Root *Session
+	All  []*Session // the root first, then by path
 	lost []string   // sessions in the home that are no one's children, and no root
 }
 
 // readTree reads the sessions of a home. A journal that had not begun is none.
-func readTree(home, root string) (*tree, error) {
+func readTree(home, root string) (*Tree, error) {
 	paths, err := filepath.Glob(filepath.Join(home, "sessions", "*", journal.File))
 	if err != nil {
 		return nil, err
 	}
-	byID := map[string]*session{}
+	byID := map[string]*Session{}
 	for _, path := range paths {
 		rec, err := journal.Read(path)
 		switch {
@@ -50,33 +50,33 @@ func readTree(home, root string) (*tree, error) {
 		case err != nil:
 			return nil, err
 		}
-		byID[rec.Header.SessionID] = &session{Recording: rec}
+		byID[rec.Header.SessionID] = &Session{Recording: rec}
 	}
-	t := &tree{root: byID[root]}
-	if t.root == nil {
+	t := &Tree{Root: byID[root]}
+	if t.Root == nil {
 		return nil, fmt.Errorf("session %s: %w", root, os.ErrNotExist)
 	}
 	for id, s := range byID {
-		if s == t.root {
+		if s == t.Root {
 			continue
 		}
-		if s.parent = byID[s.Header.ChildOf]; s.parent == nil {
+		if s.Parent = byID[s.Header.ChildOf]; s.Parent == nil {
 			t.lost = append(t.lost, id)
 			continue
 		}
-		s.parent.children = append(s.parent.children, s)
+		s.Parent.Children = append(s.Parent.Children, s)
 	}
-	t.walk(t.root, "")
+	t.walk(t.Root, "")
 	return t, nil
 }
 
-func (t *tree) walk(s *session, path string) {
-	s.path = path
-	t.all = append(t.all, s)
-	slices.SortFunc(s.children, func(a, b *session) int {
+func (t *Tree) walk(s *Session, path string) {
+	s.Path = path
+	t.All = append(t.All, s)
+	slices.SortFunc(s.Children, func(a, b *Session) int {
 		return cmp.Compare(a.Header.ChildKey.String(), b.Header.ChildKey.String())
 	})
-	for _, c := range s.children {
+	for _, c := range s.Children {
 		at := c.Header.ChildKey.String()
 		if path != "" {
 			at = path + " > " + at
@@ -85,22 +85,22 @@ func (t *tree) walk(s *session, path string) {
 	}
 }
 
-// statuses returns how each child ended, by its path.
-func (t *tree) statuses() map[string]string {
+// Statuses returns how each child ended, by its path.
+func (t *Tree) Statuses() map[string]string {
 	out := map[string]string{}
-	for _, s := range t.all[1:] {
-		out[s.path] = record.EndOf(s.Entries).Status.String()
+	for _, s := range t.All[1:] {
+		out[s.Path] = record.EndOf(s.Entries).Status.String()
 	}
 	return out
 }
 
-// failures returns what tools have failed at.
-func (t *tree) failures() error {
+// Failures returns what tools have failed at.
+func (t *Tree) Failures() error {
 	var errs []error
-	for _, s := range t.all {
+	for _, s := range t.All {
 		for _, e := range s.Entries {
 			if e.NodeType == echo.NodeToolCall && e.Error != nil {
-				errs = append(errs, fmt.Errorf("session %q: %s failed: %s", s.path, e.Key, e.Error.Message))
+				errs = append(errs, fmt.Errorf("session %q: %s failed: %s", s.Path, e.Key, e.Error.Message))
 			}
 		}
 	}
@@ -109,11 +109,11 @@ func (t *tree) failures() error {
 
 var answerNumber = regexp.MustCompile(`^m(\d+)-`)
 
-// recorded returns the numbers of the answers that the tree has, and what they cost. An answer that is there twice is an
+// Recorded returns the numbers of the answers that the tree has, and what they cost. An answer that is there twice is an
 // error.
-func (t *tree) recorded() (numbers map[int]bool, usd float64, err error) {
+func (t *Tree) Recorded() (numbers map[int]bool, usd float64, err error) {
 	numbers = map[int]bool{}
-	for _, s := range t.all {
+	for _, s := range t.All {
 		for _, e := range s.Entries {
 			call, wrong := echo.Read[echo.ModelCall](e)
 			if wrong != nil || e.NodeType != echo.NodeModelCall {
@@ -137,7 +137,7 @@ func (t *tree) recorded() (numbers map[int]bool, usd float64, err error) {
 }
 
 // doublings returns the entries that a session has twice, of those that count.
-func (s *session) doublings() []string {
+func (s *Session) doublings() []string {
 	var twice []string
 	seen := map[string]bool{}
 	for i, e := range s.Entries {
@@ -150,6 +150,9 @@ func (s *session) doublings() []string {
 			continue
 		}
 		at := string(e.NodeType) + " " + e.Key.String()
+		if c, err := echo.Read[echo.Candidate](e); err == nil && c.Mutation != nil && c.Mutation.Text != "" {
+			at += " rewritten" // it is there without the text, too
+		}
 		if seen[at] {
 			twice = append(twice, at)
 		}
@@ -170,13 +173,13 @@ func isOfProcess(e *echo.Entry) bool {
 	return false
 }
 
-// shape returns what a tree has recorded, whatever order its branches had: how often each entry is there.
-func (t *tree) shape() map[string]int {
+// Shape returns what a tree has recorded, whatever order its branches had: how often each entry is there.
+func (t *Tree) Shape() map[string]int {
 	out := map[string]int{}
-	for _, s := range t.all {
+	for _, s := range t.All {
 		for _, e := range record.Counted(s.Entries) {
 			if !isOfProcess(e) {
-				out[s.path+" | "+string(e.NodeType)+" "+s.plainKey(e)]++
+				out[s.Path+" | "+string(e.NodeType)+" "+s.plainKey(e)]++
 			}
 		}
 	}
@@ -184,32 +187,32 @@ func (t *tree) shape() map[string]int {
 }
 
 // plainKey returns the key of an entry, with the path of a child in place of the child's id.
-func (s *session) plainKey(e *echo.Entry) string {
+func (s *Session) plainKey(e *echo.Entry) string {
 	key := e.Key.String()
-	for _, c := range s.children {
-		key = strings.ReplaceAll(key, c.Header.SessionID, c.path)
+	for _, c := range s.Children {
+		key = strings.ReplaceAll(key, c.Header.SessionID, c.Path)
 	}
 	return key
 }
 
-// agree returns where parents and children do not agree, and where sums are not the sums of their parts. A tree whose
+// Agree returns where parents and children do not agree, and where sums are not the sums of their parts. A tree whose
 // root has not ended may have children without an end.
-func (t *tree) agree() error {
+func (t *Tree) Agree() error {
 	var errs []error
-	wrong := func(s *session, format string, args ...any) {
-		errs = append(errs, fmt.Errorf("session %q (%s): %s", s.path, s.Header.SessionID, fmt.Sprintf(format, args...)))
+	wrong := func(s *Session, format string, args ...any) {
+		errs = append(errs, fmt.Errorf("session %q (%s): %s", s.Path, s.Header.SessionID, fmt.Sprintf(format, args...)))
 	}
 	for _, id := range t.lost {
 		errs = append(errs, fmt.Errorf("session %s is nobody's child", id))
 	}
-	for _, s := range t.all {
+	for _, s := range t.All {
 		for _, twice := range s.doublings() {
 			wrong(s, "is there twice: %s", twice)
 		}
 		if err := s.ownSums(); err != nil {
 			wrong(s, "%v", err)
 		}
-		if err := s.links(t.root); err != nil {
+		if err := s.links(t.Root); err != nil {
 			wrong(s, "%v", err)
 		}
 	}
@@ -217,7 +220,7 @@ func (t *tree) agree() error {
 }
 
 // ownSums holds the totals of a run against its calls.
-func (s *session) ownSums() error {
+func (s *Session) ownSums() error {
 	counted := record.Counted(s.Entries)
 	var sum record.Totals
 	for _, e := range counted {
@@ -229,21 +232,21 @@ func (s *session) ownSums() error {
 		if e.NodeType != echo.NodeRunEnd || e.Usage == nil || e.CostUSD == nil {
 			continue
 		}
-		if math.Abs(*e.CostUSD-sum.CostUSD) > cent || e.Usage.In != sum.Usage.In || e.Usage.Out != sum.Usage.Out || e.Usage.Cached != sum.Usage.Cached {
+		if math.Abs(*e.CostUSD-sum.CostUSD) > Cent || e.Usage.In != sum.Usage.In || e.Usage.Out != sum.Usage.Out || e.Usage.Cached != sum.Usage.Cached {
 			return fmt.Errorf("run_end says $%.9f and %+v, its calls are $%.9f and %+v", *e.CostUSD, *e.Usage, sum.CostUSD, sum.Usage)
 		}
 	}
 	return nil
 }
 
-// cent is how far two sums of money may be apart, in US dollars.
-const cent = 1e-6
+// Cent is how far two sums of money may be apart, in US dollars.
+const Cent = 1e-6
 
 // links holds what a session says of its children against what they say.
-func (s *session) links(root *session) error {
+func (s *Session) links(root *Session) error {
 	var errs []error
-	byID := map[string]*session{}
-	for _, c := range s.children {
+	byID := map[string]*Session{}
+	for _, c := range s.Children {
 		byID[c.Header.SessionID] = c
 	}
 	starts := map[string]*echo.ChildStart{}
@@ -266,9 +269,14 @@ func (s *session) links(root *session) error {
 			if starts[d.Session] == nil {
 				errs = append(errs, fmt.Errorf("child_end %s without a child_start", e.Key))
 			}
-			if c := byID[d.Session]; c == nil {
+			c := byID[d.Session]
+			if c == nil && d.Reason != echo.StopInput { // one whose input is refused does not begin
 				errs = append(errs, fmt.Errorf("child %s (%s) has ended, and has no journal", d.Session, e.Key))
-			} else if start := starts[d.Session]; start != nil && !start.Detach {
+			}
+			if c == nil {
+				continue
+			}
+			if start := starts[d.Session]; start != nil && !start.Detach {
 				errs = append(errs, c.ended(e, &d))
 			}
 		}
@@ -282,7 +290,7 @@ func (s *session) links(root *session) error {
 }
 
 // began holds a child's header against what its parent has recorded.
-func (s *session) began(parent, root *session, e *echo.Entry, d *echo.ChildStart) error {
+func (s *Session) began(parent, root *Session, e *echo.Entry, d *echo.ChildStart) error {
 	h := &s.Header
 	switch {
 	case h.ChildOf != parent.Header.SessionID, h.ChildKey != e.Key, h.Root != root.Header.SessionID, h.Depth != parent.Header.Depth+1:
@@ -302,21 +310,21 @@ func (s *session) began(parent, root *session, e *echo.Entry, d *echo.ChildStart
 }
 
 // ended holds the end of a child against what its parent has recorded.
-func (s *session) ended(e *echo.Entry, d *echo.ChildEnd) error {
+func (s *Session) ended(e *echo.Entry, d *echo.ChildEnd) error {
 	counted := record.Counted(s.Entries)
 	end := record.EndOf(counted)
 	if end.Status != d.Status || end.Reason != d.Reason || end.Status.IsSuccess() && echo.AsText(end.Output) != echo.AsText(d.Output) {
 		return fmt.Errorf("child %s ended %s (%s) with %q, its parent has %s (%s) with %q", s.Header.SessionID,
 			end.Status, end.Reason, echo.AsText(end.Output), d.Status, d.Reason, echo.AsText(d.Output))
 	}
-	sum := s.withChildren()
+	sum := s.WithChildren()
 	if e.CostUSD == nil || e.Usage == nil {
 		if sum.UnknownCosts == 0 {
 			return fmt.Errorf("child_end %s has no totals", e.Key)
 		}
 		return nil
 	}
-	if math.Abs(*e.CostUSD-sum.CostUSD) > cent || e.Usage.In != sum.Usage.In || e.Usage.Out != sum.Usage.Out || e.Usage.Cached != sum.Usage.Cached || d.Calls != s.calls() {
+	if math.Abs(*e.CostUSD-sum.CostUSD) > Cent || e.Usage.In != sum.Usage.In || e.Usage.Out != sum.Usage.Out || e.Usage.Cached != sum.Usage.Cached || d.Calls != s.calls() {
 		return fmt.Errorf("child_end %s says $%.9f, %+v in %d calls; the child and its children took $%.9f, %+v in %d calls",
 			e.Key, *e.CostUSD, *e.Usage, d.Calls, sum.CostUSD, sum.Usage, s.calls())
 	}
@@ -324,7 +332,7 @@ func (s *session) ended(e *echo.Entry, d *echo.ChildEnd) error {
 }
 
 // calls returns how many model calls a session says that it and its children have made.
-func (s *session) calls() int {
+func (s *Session) calls() int {
 	n := 0
 	for _, e := range record.Counted(s.Entries) {
 		switch e.NodeType { //nolint:exhaustive // the others have no totals of a run
@@ -339,9 +347,9 @@ func (s *session) calls() int {
 	return n
 }
 
-// withChildren returns what a session and everything below it took, the calls that were set aside excepted. A child that
+// WithChildren returns what a session and everything below it took, the calls that were set aside excepted. A child that
 // was left to itself is not of its parent.
-func (s *session) withChildren() record.Totals {
+func (s *Session) WithChildren() record.Totals {
 	var sum record.Totals
 	detached := map[string]bool{}
 	for _, e := range record.Counted(s.Entries) {
@@ -352,9 +360,9 @@ func (s *session) withChildren() record.Totals {
 			detached[d.Session] = d.Detach
 		}
 	}
-	for _, c := range s.children {
+	for _, c := range s.Children {
 		if !detached[c.Header.SessionID] {
-			sum = sum.Plus(c.withChildren())
+			sum = sum.Plus(c.WithChildren())
 		}
 	}
 	return sum

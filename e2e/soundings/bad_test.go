@@ -1,0 +1,141 @@
+//go:build unix
+
+package soundings
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/windlass-run/windlass/e2e/lab/billed"
+)
+
+// drafts returns a cascade whose first phase has soundings, and whose second one has what came of them.
+func drafts(soundings string, more ...string) map[string]string {
+	keys := ""
+	for _, m := range more {
+		keys += m + ", "
+	}
+	return map[string]string{"main.json": fmt.Sprintf(`{"cascade_id":"main","phases":[
+ {"name":"draft","instructions":"DRAFT {{ sounding_index }}.",%s
+  "max_output_tokens":40,"soundings":%s},
+ {"name":"last","max_output_tokens":40,"instructions":"LAST {{ outputs.draft }}."}]}`, keys, soundings)}
+}
+
+const (
+	twoPairs = `{"factor":3,"max_parallel":1,"ballots":{"min":2,"max":2}}`
+	onePair  = `{"factor":2,"max_parallel":1,"ballots":{"min":1,"max":1}}`
+)
+
+var (
+	writes = billed.Says(`DRAFT (\d)`, "draft $1")
+	ends   = billed.Says(`LAST (.*)\.`, "last of $1")
+	votes  = bestIs("draft 2")
+	shows  = []string{"soundings", "bad"}
+)
+
+func judgeSays(text string) billed.Rule { return billed.Says(`Which answer is the best one`, text) }
+
+func badCases() []billed.Bad {
+	return append(append(badFiles(), badJudges()...), append(badCandidates(), badBudgets()...)...)
+}
+
+func badFiles() []billed.Bad {
+	return []billed.Bad{
+		{Name: "factor is 0", Files: drafts(`{"factor":0}`)},
+		{Name: "factor is 65", Files: drafts(`{"factor":65}`)},
+		{Name: "factor is a text", Files: drafts(`{"factor":"three"}`)},
+		{Name: "factor is missing", Files: drafts(`{}`)},
+		{Name: "factor is 1", Files: drafts(`{"factor":1}`), Answers: []billed.Rule{writes, ends}},
+		{Name: "evaluator is unknown", Files: drafts(`{"factor":3,"evaluator":"modle"}`)},
+		{Name: "evaluator is a person", Files: drafts(`{"factor":3,"evaluator":"human"}`)},
+		{Name: "evaluator is a model and a person", Files: drafts(`{"factor":3,"evaluator":"hybrid","llm_prefilter":2}`)},
+		{Name: "evaluator takes the first number", Files: drafts(`{"factor":3,"evaluator":{"kind":"first_number"}}`)},
+		{Name: "a person decides a tie", Files: drafts(`{"factor":3,"on_tie":"human"}`)},
+		{Name: "the validator is missing", Files: drafts(`{"factor":3,"validator":"is_polit"}`)},
+		{Name: "the factors of models do not add up", Files: drafts(`{"factor":3,"models":{"a":{"factor":2},"b":{"factor":2}}}`)},
+	}
+}
+
+func badJudges() []billed.Bad {
+	judged := func(name, text string) billed.Bad {
+		return billed.Bad{Name: name, Files: drafts(twoPairs), Answers: []billed.Rule{judgeSays(text), writes, ends}, Shows: shows}
+	}
+	return []billed.Bad{
+		judged("a judge talks nonsense", "The weather is fine, {as: it [was."),
+		judged("a judge names a label that is not there", `{"why": "it is good", "winner": "QQQQ"}`),
+		judged("a judge names a number", `{"why": "it is good", "winner": 1}`),
+		judged("a judge says nothing", ""),
+		judged("a judge always says tie", `{"why": "equal", "winner": "tie"}`),
+		judged("a judge has two verdicts", `{"winner": "tie"} or rather {"winner": "none"}`),
+		{
+			Name: "a judge always names the first", Files: drafts(twoPairs), Shows: shows,
+			Answers: []billed.Rule{billed.Says(`Answer (\w+):.*Which answer is the best one`, `{"why": "it comes first", "winner": "$1"}`), writes, ends},
+		},
+		{
+			Name: "a judge cannot be reached", Files: drafts(onePair), Answers: []billed.Rule{billed.Refuses(`Which answer is the best one`, 400), writes, ends},
+			Mended: []billed.Rule{bestIs("draft 1"), isTie(), ends}, Shows: shows,
+		},
+		{
+			Name: "the aggregator says nothing", Files: drafts(`{"factor":2,"max_parallel":1,"mode":"aggregate","aggregator_instructions":"JOIN."}`),
+			Answers: []billed.Rule{billed.Says(`JOIN\.`, ""), writes, ends}, Mended: []billed.Rule{billed.Says(`JOIN\.`, "joined"), ends}, Shows: shows,
+		},
+	}
+}
+
+func badCandidates() []billed.Bad {
+	long := `"rules":{"max_attempts":2,"loop_until":"min_words:5"}`
+	return []billed.Bad{
+		{Name: "all candidates fail their checks", Files: drafts(twoPairs, long), Answers: []billed.Rule{billed.Says("", "too short")}, Shows: shows},
+		{
+			Name: "all candidates fail by the provider", Files: drafts(twoPairs), Answers: []billed.Rule{billed.Refuses(`DRAFT`, 400)},
+			Mended: []billed.Rule{votes, isTie(), writes, ends}, Shows: shows,
+		},
+		{
+			Name: "all candidates fail and on_error helps", Files: drafts(onePair, `"on_error":{"name":"help","instructions":"HELP."}`),
+			Answers: []billed.Rule{billed.Refuses(`DRAFT`, 400), billed.Says(`HELP`, "helped"), ends}, Shows: shows,
+		},
+		{
+			Name: "a candidate fails by the provider", Files: drafts(twoPairs),
+			Answers: []billed.Rule{billed.Refuses(`^DRAFT 0`, 400), votes, isTie(), writes, ends}, Shows: shows,
+		},
+		{
+			Name: "all candidates but one fail", Files: drafts(twoPairs),
+			Answers: []billed.Rule{billed.Refuses(`^DRAFT [01]`, 400), writes, ends}, Shows: shows,
+		},
+		{
+			Name: "all of a refinement fail", Files: drafts(`{"factor":2,"max_parallel":1,"ballots":{"min":1,"max":1},"reforge":{"steps":2}}`),
+			Answers: []billed.Rule{billed.Refuses(`The best answer so far`, 400), bestIs("draft 1"), isTie(), writes, ends}, Shows: shows,
+		},
+		{
+			Name: "free checks reject all", Files: drafts(`{"factor":3,"max_parallel":1,"ballots":{"min":2,"max":2},"validator":"min_words:9"}`),
+			Answers: []billed.Rule{votes, isTie(), writes, ends}, Shows: shows,
+		},
+		{
+			Name: "a schema rejects all but one", Files: drafts(`{"factor":3,"max_parallel":1,"output_schema":{"type":"object","required":["n"]}}`),
+			Answers: []billed.Rule{billed.Says(`DRAFT 1`, `{"n": 1}`), writes, ends}, Shows: shows,
+		},
+		{
+			Name: "all answers are the same", Files: drafts(`{"factor":3,"max_parallel":1}`), Answers: []billed.Rule{billed.Says(`DRAFT`, `the same`), ends}, Shows: shows,
+		},
+	}
+}
+
+// badBudgets end between candidates and between ballots.
+func badBudgets() []billed.Bad {
+	good := []billed.Rule{votes, isTie(), writes, ends}
+	one := drafts(`{"factor":3,"max_parallel":1,"ballots":{"min":1,"max":12}}`)
+	return []billed.Bad{
+		{Name: "the budget ends between candidates", Files: one, Answers: good, Flags: []string{"--max-usd", "0.00038"}, Mended: good, Again: []string{"--max-usd", "1"}, Shows: shows},
+		{Name: "the budget ends before the judging", Files: one, Answers: good, Flags: []string{"--max-usd", "0.001"}, Mended: good, Again: []string{"--max-usd", "1"}, Shows: shows},
+		{Name: "the budget ends between ballots", Files: one, Answers: good, Flags: []string{"--max-usd", "0.0062"}, Mended: good, Again: []string{"--max-usd", "1"}, Shows: shows},
+		{Name: "the budget does not end", Files: one, Answers: good, Shows: shows},
+	}
+}
+
+// TestBadInput holds what is said of each bad input against what is written down.
+func TestBadInput(t *testing.T) {
+	t.Parallel()
+	bad := suite
+	bad.Uncached = true // so that what is shown of money is the same each time
+	bad.TestBad(t, badCases())
+}

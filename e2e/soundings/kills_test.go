@@ -1,0 +1,30 @@
+//go:build unix
+
+package soundings
+
+import (
+	"testing"
+
+	"github.com/windlass-run/windlass/e2e/lab/billed"
+)
+
+// theKilled are the forms of soundings: see what testdata/kills says of each.
+var theKilled = []string{"phase_tools", "wards", "list", "graph", "nested", "adaptive", "aggregate", "pareto", "whole", "whole_nested"}
+
+// TestKills kills windlass at random places of soundings.
+func TestKills(t *testing.T) {
+	t.Parallel()
+	k := &billed.Kills{Suite: &suite, Dir: "testdata/kills", Names: theKilled, Target: *killsFlag, Seed: *seedFlag, Ended: checkRecord}
+	k.Run(t)
+}
+
+// TestKillsInClickHouse does the same with some of them that are recorded in ClickHouse, too: it has every candidate and
+// every ballot once, as the journals do.
+func TestKillsInClickHouse(t *testing.T) {
+	t.Parallel()
+	k := &billed.Kills{
+		Suite: &suite, Dir: "testdata/kills", Names: []string{"phase_tools", "nested"}, Target: max(*killsFlag/10, 1), Seed: *seedFlag,
+		Ended: checkRecord, Rows: true,
+	}
+	k.Run(t)
+}
