@@ -12,7 +12,7 @@ func newSoundingsCommand(con *console) *cobra.Command {
 	cmd := con.wideFlag(&cobra.Command{
 		Use:   "soundings SESSION [PHASE]",
 		Short: "Show the candidates of a phase beside each other, what the judges said, and why one is kept",
-		Long: "Shows the several tries of a phase, of an element of a list or of a whole cascade: what became of each and what it took, every pair\n" +
+		Long: "Shows the several tries of a phase, of an element of a list or of a whole cascade: the state of each and what it took, every pair\n" +
 			"of ballots, the evidence, how often each judge turned its verdict when the order was reversed, and why one is kept.\n\n" + aboutNames +
 			"\nThe journal on this machine is read, and ClickHouse when there is none. PHASE is the name of a phase, or a key as each/item3.",
 		Example: "  windlass soundings last\n  windlass soundings last draft\n  windlass soundings last --json | jq '.[].steps[].choice'",

@@ -150,6 +150,11 @@ type Config struct {
 	Prices *Prices
 	// ModelPrices are those of models that have prices of their own.
 	ModelPrices map[string]*Prices
+	Caching
+}
+
+// Caching says how the server's prefix cache differs from one that has every prefix at once.
+type Caching struct {
 	// Cold has a prefix read from the cache only by requests that arrive when an answer to it has begun, as with
 	// real providers. Else any request that was answered before counts, however late it arrived.
 	Cold bool
