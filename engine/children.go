@@ -54,7 +54,8 @@ type Children interface {
 	// Settle waits until the children have ended that run beside the run and are not detached, or until
 	// ctx has.
 	Settle(ctx context.Context)
-	// Find reads a cascade that is named while the run goes on.
+	// Find reads a cascade that is named while the run goes on. What it returns when ctx has ended does
+	// not count.
 	Find(ctx context.Context, name string) echo.FoundCascade
 	// Read makes a cascade of what was found.
 	Read(found *echo.FoundCascade) (*cascade.Reached, error)

@@ -767,3 +767,22 @@ func TestSoundingsOfACascadeFail(t *testing.T) {
 	require.NoError(t, CheckResumable(b.entries.asRead(t)))
 	require.NotContains(t, b.entries.keys(echo.NodeBranchEnd), "run/sounding1/end")
 }
+
+// A refinement that failed, and whose failure was handled, is not made again when the run fails later.
+func TestAHandledRefinementStays(t *testing.T) {
+	t.Parallel()
+	source := `{"cascade_id":"c","phases":[{"name":"draft","instructions":"Draft {{ sounding_index }}","soundings":{"factor":2,"on_tie":"first","reforge":{}},"on_error":{"instructions":"sorry"}}]}`
+	b, m := sounded(t, "")
+	m.fail = func(req *effect.ModelRequest, last string) error {
+		if isJudge(req.Site) && strings.Contains(req.Messages[1].Text(), "best answer so far") || last == "sorry" {
+			return &effect.ModelError{Kind: echo.ModelErrServer, Model: "m", Message: "down", Status: 500, Unpaid: true}
+		}
+		return nil
+	}
+	_, err := b.run(source, nil)
+	require.ErrorContains(t, err, "model m: down")
+	require.Contains(t, b.entries.keys(echo.NodeBranchEnd), "draft/reforge1/end")
+	again := &candidates{}
+	b.resumesWith(t, source, again, `"<sorry>"`)
+	require.Len(t, again.requests, 1)
+}

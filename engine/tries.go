@@ -112,7 +112,7 @@ func (t *tries) count(parts []part) {
 // Step implements [sounding.Stage].
 func (t *tries) Step(ctx context.Context, step int, do func(context.Context, sounding.Stage) error) error {
 	key := t.v.Key.Numbered(echo.StepReforge, step)
-	f := &forked{run: t.v.run}
+	f := &forked{run: t.v.run, handled: t.handled}
 	err := f.do(ctx, 1, []echo.Key{key}, func(ctx context.Context, _ int) part {
 		b := t.v.run.branch(key)
 		withoutNewest(b)
@@ -121,7 +121,7 @@ func (t *tries) Step(ctx context.Context, step int, do func(context.Context, sou
 		return part{run: b, err: err, visit: x.result, touched: x.tools.touched}
 	})
 	t.count(f.parts)
-	return err
+	return cmp.Or(err, f.parts[0].err)
 }
 
 // Passes implements [sounding.Stage].

@@ -32,7 +32,7 @@ func soundWhole(ctx context.Context, r *run) error {
 	c := r.spec.Cascade
 	course := &sounding.Course{
 		Settings: c.Soundings, Session: r.session.ID, Rewrites: r.Rewrites, Species: sounding.WholeSpecies(c),
-		Task: wholeTask(c, r.spec.Input),
+		Task: sounding.WholeTask(c, r.spec.Input),
 	}
 	best, err := course.Run(ctx, wholeOf(r, echo.RunKey()))
 	if err != nil {
@@ -48,18 +48,6 @@ func soundWhole(ctx context.Context, r *run) error {
 		r.session.Set(nil, name, value)
 	}
 	return nil
-}
-
-// wholeTask says what candidates of the whole cascade were asked.
-func wholeTask(c *cascade.Cascade, input map[string]any) string {
-	text := "Run the workflow " + c.CascadeID + "."
-	if c.Description != "" {
-		text += "\n\n" + c.Description
-	}
-	if len(input) == 0 {
-		return text
-	}
-	return text + "\n\nInput:\n" + string(effect.MustJSON(input))
 }
 
 // Perform implements [sounding.Stage].

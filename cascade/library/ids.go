@@ -13,6 +13,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/internal/quantity"
@@ -37,8 +39,60 @@ type shelf struct {
 	notes []string            // what was not read, and why
 }
 
-// readShelf reads the ids of the cascades of a folder. A missing folder is an empty shelf with a note.
-func readShelf(ctx context.Context, fsys fs.FS, dir string) *shelf {
+// IDs are what searches have read of files, for those that follow: an id holds while its file has the
+// same size and time of change. The zero value has none. It is safe for concurrent use.
+type IDs struct {
+	mu sync.Mutex
+	of map[string]keptID // by the folder and the name of the file
+}
+
+type keptID struct {
+	id      string
+	size    int64
+	changed time.Time
+	read    int64 // bytes that were read for it, which count in the bound of a search
+}
+
+// settled is how long ago a file must have changed for its time of change to tell it from a later one.
+const settled = 2 * time.Second
+
+type idsKey struct{}
+
+// WithIDs returns a context in which searches use what earlier ones have read.
+func WithIDs(ctx context.Context, ids *IDs) context.Context {
+	return context.WithValue(ctx, idsKey{}, ids)
+}
+
+// get returns the id of a file, if it was read before, and how much was read then.
+func (i *IDs) get(file string, info fs.FileInfo) (id string, read int64, ok bool) {
+	if i == nil {
+		return "", 0, false
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	k, ok := i.of[file]
+	if !ok || k.size != info.Size() || !k.changed.Equal(info.ModTime()) {
+		return "", 0, false
+	}
+	return k.id, k.read, true
+}
+
+func (i *IDs) keep(file string, info fs.FileInfo, id string, read int64) {
+	if i == nil || time.Since(info.ModTime()) < settled {
+		return
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.of == nil {
+		i.of = map[string]keptID{}
+	}
+	i.of[file] = keptID{id: id, size: info.Size(), changed: info.ModTime(), read: read}
+}
+
+// readShelf reads the ids of the cascades of a place. A missing folder is an empty shelf with a note.
+func readShelf(ctx context.Context, p place) *shelf {
+	fsys, dir := p.fsys, p.dir
+	ids, _ := ctx.Value(idsKey{}).(*IDs)
 	s := &shelf{ids: map[string][]string{}}
 	names, err := s.list(fsys, dir)
 	if err != nil {
@@ -55,7 +109,7 @@ func readShelf(ctx context.Context, fsys fs.FS, dir string) *shelf {
 			s.notes = append(s.notes, fmt.Sprintf("%s were not read: those before them have more than %d MiB", quantity.Of(len(names)-i, "file"), maxRead>>20))
 			break
 		}
-		id, err := readID(fsys, path.Join(dir, name), budget)
+		id, err := readID(fsys, path.Join(dir, name), budget, ids, cmp.Or(p.kept, p.key)+"\x00"+name)
 		switch {
 		case escapes(err):
 			outside++
@@ -151,8 +205,8 @@ func (c counted) Read(p []byte) (int, error) {
 }
 
 // readID reads the cascade_id of a file, "" when it has none that can be found. The error says why the
-// file cannot be read; that something else is wrong with it is none.
-func readID(fsys fs.FS, name string, budget *countdown) (string, error) {
+// file cannot be read; that something else is wrong with it is none. It is kept as that of a file.
+func readID(fsys fs.FS, name string, budget *countdown, ids *IDs, file string) (string, error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
 		return "", err
@@ -160,19 +214,27 @@ func readID(fsys fs.FS, name string, budget *countdown) (string, error) {
 	if err := source.Readable(name, info.Mode()); err != nil {
 		return "", nil // a folder or a pipe is no cascade, whatever its name
 	}
+	if id, read, ok := ids.get(file, info); ok {
+		budget.left -= read
+		return id, nil
+	}
 	f, err := fsys.Open(name)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close() //nolint:errcheck // only read from
+	before := budget.left
 	r := bufio.NewReader(counted{io.LimitReader(f, source.MaxBytes), budget})
 	if start, _ := r.Peek(3); bytes.Equal(start, []byte("\ufeff")) {
 		_, _ = r.Discard(3)
 	}
+	find := idOfYAML
 	if path.Ext(name) == ".json" {
-		return idOfJSON(r), nil
+		find = idOfJSON
 	}
-	return idOfYAML(r), nil
+	id := find(r)
+	ids.keep(file, info, id, before-budget.left)
+	return id, nil
 }
 
 // idOfJSON reads up to the id: what is wrong behind it does not matter.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -382,4 +384,59 @@ func TestPage(t *testing.T) {
 	for _, name := range library.Searched {
 		require.Contains(t, string(page), "`"+name+"/`")
 	}
+}
+
+// opens is a folder that counts the files that are opened.
+type opens struct {
+	fstest.MapFS
+	count int
+}
+
+func (o *opens) Open(name string) (fs.File, error) {
+	if strings.HasSuffix(name, ".json") {
+		o.count++
+	}
+	return o.MapFS.Open(name)
+}
+
+// A search reads no file again that has not changed since one before has read it.
+func TestIDsAreKept(t *testing.T) {
+	t.Parallel()
+	old := time.Now().Add(-time.Hour)
+	files := &opens{MapFS: fstest.MapFS{}}
+	put := func(name, id string, at time.Time) {
+		files.MapFS[name] = &fstest.MapFile{Data: []byte(text(id)), ModTime: at}
+	}
+	for i := range 20 {
+		put(fmt.Sprintf("cascades/%d.json", i), fmt.Sprintf("old%02d", i), old)
+	}
+	put("cascades/new.json", "fresh", time.Now())
+	ctx := library.WithIDs(t.Context(), &library.IDs{})
+	find := func(id string) (file string, read int) {
+		files.count = 0
+		tree := &library.Tree{FS: files, Name: "/project", Searched: []string{"cascades"}} // made anew for each search
+		r, err := library.Trees{tree}.Find(ctx, tree, ".", id, known)
+		if err != nil {
+			require.ErrorContains(t, err, id)
+			return "", files.count
+		}
+		return r.File, files.count
+	}
+	_, read := find("nobody")
+	require.Equal(t, 21, read)
+	_, read = find("nobody")
+	require.Equal(t, 1, read, "a file that has just changed may change again at the same time")
+	file, read := find("old07")
+	require.Equal(t, 2, read, "the file itself")
+	require.Equal(t, "/project/cascades/7.json", filepath.ToSlash(file))
+	put("cascades/3.json", "nobody", old.Add(time.Minute))
+	file, read = find("nobody")
+	require.Equal(t, 1+1+1, read)
+	require.Equal(t, "/project/cascades/3.json", filepath.ToSlash(file))
+	put("cascades/more.json", "added", old)
+	file, _ = find("added")
+	require.NotEmpty(t, file)
+	ctx = t.Context()
+	_, read = find("nobody")
+	require.Equal(t, 22+1, read, "who keeps none reads all")
 }

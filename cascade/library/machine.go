@@ -158,8 +158,12 @@ func (t Trees) folders(from location) []place {
 		if dir == "." && of.Name != "" {
 			shown = filepath.Base(of.Name)
 		}
+		kept := ""
+		if of.Name != "" {
+			kept = of.Name + "\x00" + dir
+		}
 		out = append(out, place{
-			fsys: of.FS, dir: dir, shown: shown, key: fmt.Sprintf("%p %s", of, dir),
+			fsys: of.FS, dir: dir, shown: shown, key: fmt.Sprintf("%p %s", of, dir), kept: kept,
 			at: func(name string) location { return location{tree: of, path: join(dir, name)} },
 		})
 	}

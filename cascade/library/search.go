@@ -26,6 +26,7 @@ type place struct {
 	err   error  // why it cannot be read
 	shown string
 	key   string // the same for all ways to name it
+	kept  string // that is the same in later searches; "": the key is
 	at    func(name string) location
 }
 
@@ -154,7 +155,7 @@ func (l *loader) shelf(p place) *shelf {
 		if p.err != nil {
 			s = &shelf{notes: []string{reason(p.err)}}
 		} else {
-			s = readShelf(l.ctx, p.fsys, p.dir)
+			s = readShelf(l.ctx, p)
 		}
 		l.shelves[p.key] = s
 	}

@@ -18,7 +18,8 @@ func newContextCommand(con *console) *cobra.Command {
 		Long: "Shows what the model calls of a run were sent, message by message, in which form and why.\n\n" +
 			aboutNames + "\nThe journal on this machine is read, and ClickHouse when there is none.\n" +
 			"CALL is the number of a call in its session, such as 3, or its key, such as research/attempt1/turn3; that of an element of a\n" +
-			"list, such as each/item3, stands for its last call. A child is a session: windlass show lists the children of one.\n" +
+			"list or of a candidate, such as each/item3 or draft/sounding2, stands for its last call. A child is a session: windlass show\n" +
+			"lists the children of one.\n" +
 			"Tokens are estimates made without a tokenizer, a quarter of the bytes; what the provider counted is said to be its count.",
 		Example: "  windlass context stats last\n  windlass context show last --phase research --turn 3\n" +
 			"  windlass context diff last 3 4\n  windlass context why last 802db2e5",
@@ -62,7 +63,7 @@ func newContextShowCommand(con *console) *cobra.Command {
 		"Prints exactly what one model call was sent, message by message: its form and why, its size, the content hash of the\n"+
 			"original, and the text as sent. Without flags it is the session's last call, else the last one that the flags name.",
 		"  windlass context show last\n  windlass context show last --phase research --turn 3\n"+
-			"  windlass context show last --phase each --item 3\n"+
+			"  windlass context show last --phase each --item 3\n  windlass context show last --sounding 2\n"+
 			"  windlass context show last --call research/attempt2/turn1 --json",
 		1, "one session id",
 		func(r *inspect.Record, _ []string) (any, shower, error) {
@@ -79,9 +80,11 @@ func newContextShowCommand(con *console) *cobra.Command {
 	cmd.Flags().StringVar(&pick.Call, "call", "", "the call's number or key")
 	cmd.Flags().StringVar(&pick.Phase, "phase", "", "the phase, or the visit or branch as in research~2 or each/item3")
 	cmd.Flags().IntVar(&pick.Item, "item", 0, "the element of a list, from 1")
+	cmd.Flags().IntVar(&pick.Sounding, "sounding", 0, "the candidate, from 1; without --reforge one of the first ones")
+	cmd.Flags().IntVar(&pick.Reforge, "reforge", 0, "the step of refinement, from 1")
 	cmd.Flags().IntVar(&pick.Attempt, "attempt", 0, "the attempt, from 1")
 	cmd.Flags().IntVar(&pick.Turn, "turn", 0, "the turn, from 1")
-	for _, other := range []string{"phase", "item", "attempt", "turn"} {
+	for _, other := range []string{"phase", "item", "sounding", "reforge", "attempt", "turn"} {
 		exclude(cmd, "call", other)
 	}
 	return cmd

@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/names"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/live"
@@ -166,7 +167,26 @@ func (s *shownRun) ended(res *engine.Result) summary.Run {
 	for _, p := range res.Phases {
 		out.Phases = append(out.Phases, s.run.VisitTotals(p.Key))
 	}
+	out.Soundings = s.soundings()
 	return out
+}
+
+// soundings reads what became of candidates: none where the record cannot be read, which its own error says.
+func (s *shownRun) soundings() []inspect.Sounding {
+	c := s.run.Cascade()
+	tried := c.Soundings.Active()
+	for p := range c.EachPhase() {
+		tried = tried || p.Soundings.Active()
+	}
+	if !tried {
+		return nil
+	}
+	_, entries, err := (&archive.Archive{Home: s.con.app.Home()}).Entries(context.Background(), s.run.ID())
+	if err != nil {
+		return nil
+	}
+	list, _ := (&inspect.Record{ID: s.run.ID(), Entries: entries}).AllSoundings()
+	return list
 }
 
 // printSummary says on standard error what it took and what to try next.

@@ -57,6 +57,7 @@ func showSession(ctx context.Context, con *console, given string, calls, items b
 		s := &page.Session{Report: d, Place: placeOf(con.app, d), Command: selfCommand(), Name: con.nameOf(out.Width, d.ID), Calls: calls, Items: items}
 		if r, err := inspect.New(d.ID, d.Entries); err == nil { // else what was sent cannot be said
 			s.Contexts = r.Calls
+			s.Soundings, _ = r.AllSoundings() // likewise
 		}
 		if err := page.Write(out, s); err != nil {
 			return err

@@ -104,7 +104,7 @@ func (r *Recorder) Active() time.Time {
 // Lived returns the time on the same clock when the session was run last, also where the branch has
 // not come to that in the recording.
 func (r *Recorder) Lived() time.Time {
-	at, away := r.Newest()
+	at, away := effect.Newest(r.Recorder)
 	return at.Add(-away)
 }
 

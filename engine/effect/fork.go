@@ -29,7 +29,7 @@ func (e *HeldError) Unwrap() error { return e.Err }
 // after the last, in the same order; of tools, requests and results say that. A resumed run
 // continues in each. After a [HeldError], [Join] may record the ends.
 func (r *Recorder) Fork(ctx context.Context, cascade string, limit int, branches []Branch) error {
-	if err := r.mark(echo.NodeBranchStart, echo.StepStart, cascade, branches); err != nil {
+	if err := mark(r, echo.NodeBranchStart, echo.StepStart, cascade, branches); err != nil {
 		return err
 	}
 	tasks := make([]func(context.Context) error, len(branches))
@@ -58,10 +58,10 @@ func (r *Recorder) Fork(ctx context.Context, cascade string, limit int, branches
 
 // Join records the ends of branches that have all ended.
 func Join(r *Recorder, cascade string, branches []Branch) error {
-	return r.mark(echo.NodeBranchEnd, echo.StepEnd, cascade, branches)
+	return mark(r, echo.NodeBranchEnd, echo.StepEnd, cascade, branches)
 }
 
-func (r *Recorder) mark(node echo.NodeType, step echo.StepKind, cascade string, branches []Branch) error {
+func mark(r *Recorder, node echo.NodeType, step echo.StepKind, cascade string, branches []Branch) error {
 	for _, b := range branches {
 		if len(b.Key.Path().Effect) > 0 {
 			continue // a tool

@@ -209,10 +209,10 @@ func (r *Recorder) Time(branch echo.Key) (at time.Time, away time.Duration) {
 	return r.recording.clock(branch)
 }
 
-// Newest returns the time of the session, whatever its branches have come to: until the run goes on in
+// Newest returns the time of the session of a recorder, whatever its branches have come to: until the run goes on in
 // one of them that of the newest entry of the recording; and for how long nobody had run the session
 // until then.
-func (r *Recorder) Newest() (at time.Time, away time.Duration) {
+func Newest(r *Recorder) (at time.Time, away time.Duration) {
 	gone := r.gone.Load()
 	switch {
 	case gone != nil:

@@ -122,3 +122,15 @@ func OwnInput(of map[string]any) map[string]any {
 	delete(own, RefinementContext)
 	return own
 }
+
+// WholeTask says what candidates of the whole cascade were asked.
+func WholeTask(c *cascade.Cascade, input map[string]any) string {
+	text := "Run the workflow " + c.CascadeID + "."
+	if c.Description != "" {
+		text += "\n\n" + c.Description
+	}
+	if len(input) == 0 {
+		return text
+	}
+	return text + "\n\nInput:\n" + string(effect.MustJSON(input))
+}

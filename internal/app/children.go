@@ -31,10 +31,16 @@ type children struct {
 
 	running sync.WaitGroup
 	live    int // that run
+
+	slots chan struct{} // of a run that nothing has begun: see [children.slot]
 }
 
+// MaxBeside is how many sessions of a tree that run beside others run at once, besides those that are
+// waited for.
+const MaxBeside = 16
+
 func newChildren(op *opening) *children {
-	return &children{op: op, begun: map[string]*childRun{}, closing: Closing{Delivered: true}, bound: func(ctx context.Context, _ bool) (context.Context, context.CancelFunc) {
+	return &children{op: op, begun: map[string]*childRun{}, slots: make(chan struct{}, MaxBeside), closing: Closing{Delivered: true}, bound: func(ctx context.Context, _ bool) (context.Context, context.CancelFunc) {
 		return context.WithCancel(ctx)
 	}}
 }
@@ -43,6 +49,8 @@ func newChildren(op *opening) *children {
 type childRun struct {
 	detached bool
 	done     chan struct{} // closed when it has ended; what is below is final then
+	wanted   chan struct{} // closed when somebody waits for it
+	want     sync.Once
 	out      *effect.ChildOutcome
 	err      error
 
@@ -80,6 +88,7 @@ func (c *children) Begin(ctx context.Context, x *engine.Child) { c.begin(ctx, x)
 // Wait implements [engine.Children].
 func (c *children) Wait(ctx context.Context, x *engine.Child) (*effect.ChildOutcome, error) {
 	r, mine := c.begin(ctx, x)
+	r.isWanted()
 	if !mine {
 		select {
 		case <-r.done:
@@ -98,6 +107,7 @@ func (c *children) Settle(ctx context.Context) {
 		if r == nil {
 			return
 		}
+		r.isWanted()
 		select {
 		case <-r.done:
 		case <-ctx.Done():
@@ -122,10 +132,9 @@ func (c *children) attached() *childRun {
 	return nil
 }
 
-// Find implements [engine.Children]. It takes moments, and its end is not that of the run: what is
-// recorded of it says what was there.
+// Find implements [engine.Children]. The end of ctx ends the search, of which nothing is recorded then.
 func (c *children) Find(ctx context.Context, name string) echo.FoundCascade {
-	found, err := c.op.findCascade(context.WithoutCancel(ctx), name)
+	found, err := c.op.findCascade(ctx, name)
 	var lib json.RawMessage
 	if err == nil {
 		lib, err = library.Encode(found.Cascade)
@@ -170,7 +179,7 @@ func (c *children) begin(ctx context.Context, x *engine.Child) (r *childRun, min
 	if r := c.begun[x.Session]; r != nil {
 		return r, false
 	}
-	r = &childRun{detached: x.Detach, done: make(chan struct{})}
+	r = &childRun{detached: x.Detach, done: make(chan struct{}), wanted: make(chan struct{})}
 	c.begun[x.Session] = r
 	c.live++
 	ctx, cancel := c.bound(ctx, x.Detach)
@@ -181,10 +190,43 @@ func (c *children) begin(ctx context.Context, x *engine.Child) (r *childRun, min
 	return r, true
 }
 
+// isWanted says that somebody waits for the child.
+func (r *childRun) isWanted() { r.want.Do(func() { close(r.wanted) }) }
+
+// slot waits until a child may run, and returns what ends that; ok is false when ctx has ended before. A
+// child that runs beside others takes one of the slots of the whole tree, unless somebody waits for it,
+// or begins to: so those that have slots never wait for one that has none. A detached child gets its slot
+// in any case: its run may have ended, and only what has a session can be resumed.
+func (c *children) slot(ctx context.Context, x *engine.Child, r *childRun) (release func(), ok bool) {
+	none := func() {}
+	if x.How != echo.ChildAsync && x.How != echo.ChildSpawn {
+		return none, true
+	}
+	slots := rootOf(c.op).run.children.slots
+	select {
+	case slots <- struct{}{}:
+		return func() { <-slots }, true
+	case <-r.wanted:
+		return none, true
+	case <-ctx.Done():
+		if !x.Detach {
+			return none, false
+		}
+		slots <- struct{}{} // those that have one are ending
+		return func() { <-slots }, true
+	}
+}
+
 // do runs a child to its end, and closes it when its end is known.
 func (c *children) do(ctx context.Context, x *engine.Child, r *childRun) {
 	var run *Run
-	run, r.out, r.failed, r.err = c.toItsEnd(ctx, x)
+	release, ok := c.slot(ctx, x, r)
+	if ok {
+		run, r.out, r.failed, r.err = c.toItsEnd(ctx, x)
+	} else {
+		r.err = ctx.Err()
+	}
+	release() // before it is closed, as that waits for those that it has left to themselves
 	close(r.done)
 	closing := Closing{Delivered: true}
 	if run != nil {
@@ -207,10 +249,14 @@ func (c *children) toItsEnd(ctx context.Context, x *engine.Child) (run *Run, out
 			out, failed, err = nil, nil, &effect.RecordError{Err: fmt.Errorf("session %s: a fault of windlass: %v\n%s", x.Session, p, debug.Stack())}
 		}
 	}()
-	if err := (effect.Writer{Log: c.op.run.log}).Settle(ctx); err != nil { // there is no child that its parent does not know of
+	opened := ctx
+	if x.Detach {
+		opened = context.WithoutCancel(ctx)
+	}
+	if err := (effect.Writer{Log: c.op.run.log}).Settle(opened); err != nil { // there is no child that its parent does not know of
 		return nil, nil, nil, err
 	}
-	if run, out, err = c.open(ctx, x); run != nil {
+	if run, out, err = c.open(opened, x); run != nil {
 		out, failed, err = run.asChild(ctx)
 	}
 	return run, out, failed, err

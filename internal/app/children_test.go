@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -554,6 +555,52 @@ func TestChildPanicsWhenItIsOpened(t *testing.T) {
 	require.ErrorContains(t, err, fmt.Sprintf("session %s: a fault of windlass: oh", x.Session))
 	require.NoError(t, r.Close().Err)
 	require.NoError(t, a.Close())
+}
+
+// The search for a cascade that a model names ends with the run, which records nothing of it and searches
+// again when it is resumed.
+func TestSearchIsInterrupted(t *testing.T) {
+	t.Parallel()
+	a, m := newApp(t), &caller{name: "spawn_cascade", args: `{"cascade": "leaf", "input": {}}`}
+	ctx, cancel := context.WithCancel(t.Context())
+	searched := 0
+	find := func(ctx context.Context, _, ref string, _ cascade.Known) (*cascade.Reached, error) {
+		if searched++; searched == 1 {
+			cancel()
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		return nil, fmt.Errorf("there is no cascade %s", ref)
+	}
+	c := cascadeOf(t, `{"cascade_id": "parent", "phases": [{"name": "p", "instructions": "parent", "tackle": ["spawn_cascade"]}]}`)
+	e := Extensions{Model: m, Find: find}
+	r, err := a.Start(ctx, Job{Cascade: c, File: "parent.json"}, RunOptions{SessionID: "p1", NoClickHouse: true, Extensions: e}, Watch{})
+	require.NoError(t, err)
+	_, err = r.Do(ctx)
+	require.True(t, failure.Is(err, failure.Interrupted), "%v", err)
+	require.NoError(t, r.Close().Err)
+	found := func(e *echo.Entry) bool { p := e.Key.Path(); return p.Last().Kind == echo.StepCascade }
+	require.False(t, slices.ContainsFunc(a.recording(t, "p1").Entries, found))
+
+	r, err = a.Resume(t.Context(), "p1", ResumeOptions{Extensions: e}, Watch{})
+	require.NoError(t, err)
+	_, err = r.Do(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, r.Close().Err)
+	require.Equal(t, 2, searched)
+	require.True(t, slices.ContainsFunc(a.recording(t, "p1").Entries, found))
+}
+
+// caller is a model that calls a tool once, and then answers.
+type caller struct{ name, args string }
+
+func (m *caller) Complete(_ context.Context, req *effect.ModelRequest) (*effect.ModelResponse, error) {
+	d := echo.Draft{Role: echo.RoleAssistant, Parts: echo.Text("done")}
+	if req.Messages[len(req.Messages)-1].Role() != echo.RoleTool {
+		d = echo.Draft{Role: echo.RoleAssistant, ToolCalls: []echo.ToolCall{{ID: "c1", Name: m.name, Arguments: m.args}}}
+	}
+	cent := 0.01
+	return &effect.ModelResponse{Message: echo.Seal(d), Provider: "test", Model: req.Model, CostUSD: &cent, Usage: echo.Usage{In: 10, Out: 2}, FinishReason: "stop"}, nil
 }
 
 // Children are followed by who follows their parent, if that is wanted.

@@ -83,7 +83,7 @@ func (o *opening) findCascade(ctx context.Context, ref string) (*cascade.Reached
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(o.run.started.Dir, file)
 	}
-	r, err := find(ctx, file, ref, Known(e.ToolNames()...))
+	r, err := find(library.WithIDs(ctx, &rootOf(o).ids), file, ref, Known(e.ToolNames()...))
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/cascade/library"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
@@ -81,12 +82,22 @@ type opening struct {
 	dir     string   // the session's folder
 	parent  *opening // of a child: what it shares with the run that has begun it; nil: nothing
 
+	ids library.IDs // that were read when models named cascades, for the whole tree
+
 	run    *Run
 	runner *engine.Runner // the run's
 	router *llm.Router
 	script string // the file of an offline run's script
 	pool   *database.Pool
 	cache  string
+}
+
+// rootOf returns the opening of the run above that no other of this process has begun.
+func rootOf(o *opening) *opening {
+	for o.parent != nil {
+		o = o.parent
+	}
+	return o
 }
 
 func (a *App) opening(cfg *config.Config, o RunOptions, w Watch) *opening {

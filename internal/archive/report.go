@@ -57,7 +57,7 @@ type BranchReport struct {
 	Turns     int       `json:"turns"`
 	ToolCalls int       `json:"tool_calls"`
 	clickhouse.Usage
-	TookMS float64 `json:"took_ms"` // as of a visit
+	TookMS float64 `json:"took_ms"` // as of a visit; of a step of refinement from its first entry to its choice
 }
 
 // Call is one model or tool call of a session.
@@ -118,12 +118,20 @@ func (a *Archive) Report(ctx context.Context, given string) (*Report, error) {
 		}
 		for _, b := range read.fold.Branches(v.Key) {
 			one := branchOf(&b, d.Status, durations[b.Key])
-			one.TookMS = cmp.Or(took[b.Key], one.DurationMS)
+			one.TookMS = cmp.Or(took[b.Key], stepMS(&b), one.DurationMS)
 			report.Branches = append(report.Branches, one)
 		}
 		r.PhaseReports = append(r.PhaseReports, report)
 	}
 	return r, nil
+}
+
+// stepMS is how long a step of refinement took that has ended, 0 for what is none.
+func stepMS(b *record.Branch) float64 {
+	if b.Step.Kind != echo.StepReforge || b.EndedAt.IsZero() {
+		return 0
+	}
+	return float64(b.EndedAt.Sub(b.StartedAt).Microseconds()) / 1000
 }
 
 func usageOf(t *record.Totals, ms float64) clickhouse.Usage {

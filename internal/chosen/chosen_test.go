@@ -21,17 +21,17 @@ func TestLine(t *testing.T) {
 	cent := 0.0123
 	three := standings(echo.CandidateLost, echo.CandidateWon, echo.CandidateLost)
 	for want, c := range map[string]echo.Choice{
-		"3 candidates, 2 kept by votes, judging $0.0123":                              {Winner: 2, How: echo.ChoiceVotes, CostUSD: &cent, Standings: three},
-		"3 candidates, 1 kept as the cheapest of a tie, judging at a cost that is not known":              {Winner: 1, How: echo.ChoiceCheapest, Tie: true, Standings: three},
-		"3 candidates, 1 kept as the first of a tie, judging $0.0123":                 {Winner: 1, How: echo.ChoiceFirst, Tie: true, CostUSD: &cent, Standings: three},
-		"3 candidates (1 failed, 1 rejected), 3 kept as the only one left":            {Winner: 3, How: echo.ChoiceOnly, CostUSD: new(float64), Standings: standings(echo.CandidateFailed, echo.CandidateRejected, echo.CandidateWon)},
-		"2 candidates, 1 kept as all answers are the same":                            {Winner: 1, How: echo.ChoiceSame, CostUSD: new(float64), Standings: standings(echo.CandidateWon, echo.CandidateSame)},
-		"3 candidates, 2 kept by quality and cost, judging $0.0123":                   {Winner: 2, How: echo.ChoiceCost, CostUSD: &cent, Standings: three},
-		"3 candidates, 2 kept from the frontier of quality and cost, judging $0.0123": {Winner: 2, How: echo.ChoicePareto, CostUSD: &cent, Standings: three},
-		"2 candidates, one answer written from them, writing it $0.0123":              {Winner: -1, How: echo.ChoiceAggregate, CostUSD: &cent, Standings: standings(echo.CandidateUsed, echo.CandidateUsed)},
-		"2 candidates, one answer written from them":                                  {Winner: -1, How: echo.ChoiceAggregate, CostUSD: new(float64), Standings: standings(echo.CandidateUsed, echo.CandidateUsed)},
-		"1 candidate, the best so far stays by votes, judging $0.0123":                {Step: 1, How: echo.ChoiceVotes, CostUSD: &cent, Standings: append(standings(echo.CandidateLost), echo.Standing{})},
-		"1 candidate, a tie: the best so far stays, judging $0.0123":                  {Step: 1, How: echo.ChoiceFirst, Tie: true, CostUSD: &cent, Standings: append(standings(echo.CandidateLost), echo.Standing{})},
+		"3 candidates, 2 kept by votes, judging $0.0123":                                     {Winner: 2, How: echo.ChoiceVotes, CostUSD: &cent, Standings: three},
+		"3 candidates, 1 kept as the cheapest of a tie, judging at a cost that is not known": {Winner: 1, How: echo.ChoiceCheapest, Tie: true, Standings: three},
+		"3 candidates, 1 kept as the first of a tie, judging $0.0123":                        {Winner: 1, How: echo.ChoiceFirst, Tie: true, CostUSD: &cent, Standings: three},
+		"3 candidates (1 failed, 1 rejected), 3 kept as the only one left":                   {Winner: 3, How: echo.ChoiceOnly, CostUSD: new(float64), Standings: standings(echo.CandidateFailed, echo.CandidateRejected, echo.CandidateWon)},
+		"2 candidates, 1 kept as all answers are the same":                                   {Winner: 1, How: echo.ChoiceSame, CostUSD: new(float64), Standings: standings(echo.CandidateWon, echo.CandidateSame)},
+		"3 candidates, 2 kept by quality and cost, judging $0.0123":                          {Winner: 2, How: echo.ChoiceCost, CostUSD: &cent, Standings: three},
+		"3 candidates, 2 kept from the frontier of quality and cost, judging $0.0123":        {Winner: 2, How: echo.ChoicePareto, CostUSD: &cent, Standings: three},
+		"2 candidates, one answer written from them, writing it $0.0123":                     {Winner: -1, How: echo.ChoiceAggregate, CostUSD: &cent, Standings: standings(echo.CandidateUsed, echo.CandidateUsed)},
+		"2 candidates, one answer written from them":                                         {Winner: -1, How: echo.ChoiceAggregate, CostUSD: new(float64), Standings: standings(echo.CandidateUsed, echo.CandidateUsed)},
+		"1 candidate, the best so far stays by votes, judging $0.0123":                       {Step: 1, How: echo.ChoiceVotes, CostUSD: &cent, Standings: append(standings(echo.CandidateLost), echo.Standing{})},
+		"1 candidate, a tie: the best so far stays, judging $0.0123":                         {Step: 1, How: echo.ChoiceFirst, Tie: true, CostUSD: &cent, Standings: append(standings(echo.CandidateLost), echo.Standing{})},
 	} {
 		require.Equal(t, want, chosen.Line(&c))
 	}

@@ -35,6 +35,8 @@ const (
 	ModelPhase NodeKind = "model"   // a phase that talks with a model
 	ToolPhase  NodeKind = "tool"    // a phase that runs one tool
 	Cascade    NodeKind = "cascade" // another cascade, which runs as a session of its own
+
+	Candidates NodeKind = "candidates" // the whole cascade, each of whose candidates goes through all that follows
 )
 
 // Node is a phase, or a cascade that phases begin.
@@ -43,7 +45,8 @@ type Node struct {
 	Kind  NodeKind
 	Start bool     // the run begins here
 	List  bool     // it runs once for each element of a list
-	Lines []string // what there is to say of it: its list, tools, wards, and context that is not from one certain phase
+	Tries bool     // it runs several times, and one outcome is kept
+	Lines []string // what there is to say of it: its list, candidates, tools, wards, and context that is not from one certain phase
 	Wards []Ward
 }
 
@@ -96,6 +99,7 @@ func Of(c *cascade.Cascade) *Graph {
 	for at, p := range b.phases {
 		b.children(at, p)
 	}
+	b.whole()
 	b.Edges = mergeLoops(b.Edges)
 	return b.Graph
 }
@@ -161,7 +165,7 @@ func (b builder) indexOf(p *cascade.Phase) int { return slices.Index(b.phases, p
 
 // node returns a phase without what leads to it and from it.
 func (b builder) node(p *cascade.Phase) Node {
-	n := Node{Name: p.Name, Kind: ModelPhase, List: p.ForEach != nil, Lines: b.lines(p)}
+	n := Node{Name: p.Name, Kind: ModelPhase, List: p.ForEach != nil, Tries: p.Soundings.Active(), Lines: b.lines(p)}
 	if p.Deterministic() {
 		n.Kind = ToolPhase
 	}
@@ -177,6 +181,7 @@ func (b builder) lines(p *cascade.Phase) []string {
 	if p.ForEach != nil {
 		out = append(out, listLine(p.ForEach))
 	}
+	out = append(out, soundingLines(p.Soundings)...)
 	if p.Deterministic() {
 		out = append(out, "tool: "+p.Tool)
 	}

@@ -13,7 +13,7 @@ var mermaidArrows = map[Kind]string{
 }
 
 // mermaidShapes are the brackets around the texts of nodes.
-var mermaidShapes = map[NodeKind][2]string{ModelPhase: {"[", "]"}, ToolPhase: {"[[", "]]"}, Cascade: {"([", "])"}}
+var mermaidShapes = map[NodeKind][2]string{ModelPhase: {"[", "]"}, ToolPhase: {"[[", "]]"}, Cascade: {"([", "])"}, Candidates: {"{{", "}}"}}
 
 // Mermaid returns the graph as the text of a Mermaid flowchart.
 func (g *Graph) Mermaid() string {

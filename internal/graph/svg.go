@@ -3,6 +3,7 @@ package graph
 import (
 	"encoding/xml"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -24,7 +25,7 @@ const (
 	lineWidth, lineHeight = 7, 15 // of everything else, in 11 pixels
 	padding               = 10
 	labelPadding          = 4
-	behind                = 4 // how far the cards behind a list's are moved, two of them
+	behind                = 4 // how far the cards behind a list's or that of candidates are moved, two of them
 	markSize              = 8 // of a ward
 )
 
@@ -49,12 +50,24 @@ const svgStyle = `
   text.context { fill: #0369a1; stroke: none; }
 `
 
+// triesStyle is added where there are candidates.
+const triesStyle = `  .candidates { fill: #fdf2f8; stroke: #9d174d; stroke-width: 1.5; }
+  .try { stroke-dasharray: 3 2; }
+`
+
+func (g *Graph) style() string {
+	if slices.ContainsFunc(g.Nodes, func(n Node) bool { return n.Tries }) {
+		return svgStyle + triesStyle
+	}
+	return svgStyle
+}
+
 // SVG returns the graph as a picture. The same graph is the same bytes.
 func (g *Graph) SVG() string {
 	r := layout.Layered(g.boxes(), g.arrows())
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%[1]d" height="%[2]d" viewBox="0 0 %[1]d %[2]d" role="img">`+"\n", r.Width, r.Height)
-	fmt.Fprintf(&b, "<title>%s</title>\n<style>%s</style>\n<defs>\n", xmlText(g.Title), svgStyle)
+	fmt.Fprintf(&b, "<title>%s</title>\n<style>%s</style>\n<defs>\n", xmlText(g.Title), g.style())
 	for _, m := range markers {
 		fmt.Fprintf(&b, `  <marker id="%s" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="%s"/></marker>`+"\n", m.name, m.colour)
 	}
@@ -98,7 +111,7 @@ func (g *Graph) boxes() []layout.Node {
 			width = max(width, lineWidth*columns(cut(line, longestLine)))
 		}
 		out[i] = layout.Node{Width: max(80, width+2*padding), Height: nameHeight + lineHeight*len(n.Lines) + 2*padding}
-		if n.List {
+		if n.isStack() {
 			out[i].Width, out[i].Height = out[i].Width+2*behind, out[i].Height+2*behind
 		}
 	}
@@ -117,10 +130,10 @@ func (g *Graph) arrows() []layout.Edge {
 }
 
 // rounds are the radii of the corners of nodes.
-var rounds = map[NodeKind]int{ModelPhase: 8, ToolPhase: 0, Cascade: 20}
+var rounds = map[NodeKind]int{ModelPhase: 8, ToolPhase: 0, Cascade: 20, Candidates: 8}
 
 // classes are the styles of nodes.
-var classes = map[NodeKind]string{ModelPhase: "phase", ToolPhase: "tool", Cascade: "cascade"}
+var classes = map[NodeKind]string{ModelPhase: "phase", ToolPhase: "tool", Cascade: "cascade", Candidates: "candidates"}
 
 // card is the rectangle of a node.
 type card struct{ left, top, width, height int }
@@ -133,10 +146,14 @@ func (g *Graph) writeNode(b *strings.Builder, i int, at layout.Point) {
 	}
 	c := card{at.X - box.Width/2, at.Y - box.Height/2, box.Width, box.Height}
 	fmt.Fprintf(b, `<g><title>%s</title>`, xmlText(strings.Join(append([]string{n.Name}, n.Lines...), "\n")))
-	if n.List { // the others look out to the right, above it
+	if n.isStack() { // the others look out to the right, above it
+		other := class
+		if n.Tries {
+			other += " try"
+		}
 		c = card{c.left, c.top + 2*behind, c.width - 2*behind, c.height - 2*behind}
 		for k := 2; k > 0; k-- {
-			writeCard(b, class, card{c.left + k*behind, c.top - k*behind, c.width, c.height}, rounds[n.Kind])
+			writeCard(b, other, card{c.left + k*behind, c.top - k*behind, c.width, c.height}, rounds[n.Kind])
 		}
 	}
 	writeCard(b, class, c, rounds[n.Kind])
@@ -148,6 +165,9 @@ func (g *Graph) writeNode(b *strings.Builder, i int, at layout.Point) {
 	writeWards(b, n.Wards, c)
 	b.WriteString("</g>\n")
 }
+
+// isStack reports whether the card of a node stands before others: those of elements, or those of candidates, which are dashed.
+func (n *Node) isStack() bool { return n.List || n.Tries }
 
 func writeCard(b *strings.Builder, class string, c card, round int) {
 	fmt.Fprintf(b, `<rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="%d"/>`, class, c.left, c.top, c.width, c.height, round)

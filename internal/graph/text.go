@@ -11,7 +11,8 @@ var textArrows = map[Kind]string{
 func (g *Graph) Text() string {
 	var b strings.Builder
 	b.WriteString("cascade " + cut(g.Title, longestName) + "\n")
-	for i, n := range g.Nodes {
+	for _, i := range g.inOrder() {
+		n := g.Nodes[i]
 		b.WriteString(nameLine(n) + "\n")
 		for _, line := range n.Lines {
 			b.WriteString("    " + cut(line, longestLine) + "\n")
@@ -28,6 +29,19 @@ func (g *Graph) Text() string {
 		}
 	}
 	return b.String()
+}
+
+// inOrder returns the indexes of the nodes: that of the whole cascade stands before its phases.
+func (g *Graph) inOrder() []int {
+	var first, others []int
+	for i, n := range g.Nodes {
+		if n.Kind == Candidates {
+			first = append(first, i)
+			continue
+		}
+		others = append(others, i)
+	}
+	return append(first, others...)
 }
 
 // nameLine names a node, and says what kind it is of where that is not a phase with a model.

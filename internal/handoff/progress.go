@@ -59,6 +59,8 @@ const (
 	sourceState     = "state "
 	sourceCallout   = "callout "
 	sourceChild     = "child "
+
+	sourceCandidates = "candidates of "
 )
 
 // limits are how much of each part of a handoff there is room for.
@@ -100,12 +102,18 @@ func (p *progress) gather() *gathered {
 	}
 	histories := make([][]*echo.Entry, len(p.visits))
 	for i, v := range p.visits {
-		told := slices.Clone(p.record.History(v.Key))
+		told, tried := slices.Clone(p.record.History(v.Key)), []*echo.Entry(nil)
 		for _, b := range p.record.Branches(v.Key) { // that are part of it once it has ended
-			told = append(told, p.record.History(b.Key)...)
+			switch {
+			case !isTry(&b):
+				told = append(told, p.record.History(b.Key)...)
+			case p.isOpenTry(v.Key, &b):
+				tried = append(tried, p.record.History(b.Key)...)
+			}
 		}
-		histories[i] = slices.DeleteFunc(told, func(e *echo.Entry) bool { return !record.IsOwn(e) })
-		g.readHistory(v.Phase, histories[i])
+		told = slices.DeleteFunc(told, func(e *echo.Entry) bool { return !record.IsOwn(e) })
+		g.readHistory(v.Phase, told)
+		histories[i] = append(told, slices.DeleteFunc(tried, func(e *echo.Entry) bool { return !record.IsOwn(e) })...)
 	}
 	g.readChecklists()
 	g.readSections()
@@ -116,7 +124,7 @@ func (p *progress) gather() *gathered {
 			g.said = strings.TrimSpace(newestText(history, func(m *echo.Message) bool {
 				return m.Role() == echo.RoleAssistant && strings.TrimSpace(m.Text()) != ""
 			}))
-			g.remaining = append(g.remaining, echo.HandoffItem{Source: sourcePhase + newest.Phase, Text: stands(p.status) + p.elements(newest)})
+			g.remaining = append(g.remaining, echo.HandoffItem{Source: sourcePhase + newest.Phase, Text: stands(p.status) + p.elements(newest) + p.tries(newest)})
 			g.blocking = append(g.blocking, blockingOf(history)...)
 		}
 	}
@@ -307,14 +315,15 @@ func targetsOf(c *cascade.Cascade, phase string) []string {
 	return out
 }
 
-// choices returns what was decided outside of answers: routes, state but checklists, callouts.
+// choices returns what was decided outside of answers: routes, candidates, state but checklists, callouts.
 func (p *progress) choices(histories [][]*echo.Entry) []echo.HandoffItem {
 	var out []echo.HandoffItem
 	for _, r := range p.record.Routes() {
-		if chosen(r) {
+		if isChosen(r) {
 			out = append(out, echo.HandoffItem{Source: sourceRoute, Text: fmt.Sprintf("%s to %s (%s)", r.From, cmp.Or(r.To, "the end"), r.Reason)})
 		}
 	}
+	out = append(out, p.kept()...)
 	seen := map[string]bool{stateOfError: true}
 	for _, v := range p.visits {
 		for _, key := range v.State {
@@ -338,7 +347,7 @@ func (p *progress) choices(histories [][]*echo.Entry) []echo.HandoffItem {
 // stateOfError is set by the engine before an on_error phase; nobody decided it.
 const stateOfError = cascade.StateLastError
 
-// chosen reports whether a route was decided in the run and not in the file.
-func chosen(r echo.Route) bool {
+// isChosen reports whether a route was decided in the run and not in the file.
+func isChosen(r echo.Route) bool {
 	return r.Reason == "route_to" || r.Reason == "on_error" || strings.HasPrefix(r.Reason, "routing")
 }

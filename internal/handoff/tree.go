@@ -18,7 +18,7 @@ func (p *progress) gatherTree(g *gathered) {
 		if !p.isBeside(i) {
 			continue
 		}
-		g.remaining = append(g.remaining, echo.HandoffItem{Source: sourcePhase + v.Phase, Text: stands(v.Status) + p.elements(v)})
+		g.remaining = append(g.remaining, echo.HandoffItem{Source: sourcePhase + v.Phase, Text: stands(v.Status) + p.elements(v) + p.tries(v)})
 		if v.Error != "" {
 			g.blocking = append(g.blocking, echo.HandoffItem{Source: sourcePhase + v.Phase, Text: v.Error})
 		}
@@ -27,11 +27,13 @@ func (p *progress) gatherTree(g *gathered) {
 		g.blocking = append(g.blocking, p.failedElements(newest)...)
 	}
 	for _, c := range p.record.Children() {
+		name := childName(&c)
 		switch {
 		case c.End == nil:
-			g.remaining = append(g.remaining, echo.HandoffItem{Source: sourceChild + c.Name, Text: "is under way, in session " + c.Session})
+			g.remaining = append(g.remaining, echo.HandoffItem{Source: sourceChild + name, Text: "is under way, in session " + c.Session})
+		case c.How == echo.ChildSounding && p.status != echo.StatusFailed: // it is out of the choice
 		case c.End.Status == echo.StatusFailed && !p.isOver(c.Key.VisitKey()):
-			g.blocking = append(g.blocking, echo.HandoffItem{Source: sourceChild + c.Name, Text: cmp.Or(c.Error, "failed") + " (session " + c.Session + ")"})
+			g.blocking = append(g.blocking, echo.HandoffItem{Source: sourceChild + name, Text: cmp.Or(c.Error, "failed") + " (session " + c.Session + ")"})
 		}
 	}
 }
@@ -78,7 +80,7 @@ func (p *progress) elements(v *record.Visit) string {
 func (p *progress) failedElements(v *record.Visit) []echo.HandoffItem {
 	var out []echo.HandoffItem
 	for _, b := range p.record.Branches(v.Key) {
-		if b.Status == echo.StatusFailed && b.Error != "" {
+		if b.Status == echo.StatusFailed && b.Error != "" && (!isTry(&b) || v.Status == echo.StatusFailed) {
 			source := fmt.Sprintf("%s%s %s %d", sourcePhase, v.Phase, b.Step.Kind, b.Step.Number)
 			out = append(out, echo.HandoffItem{Source: source, Text: b.Error})
 		}

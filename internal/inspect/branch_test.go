@@ -72,7 +72,7 @@ func TestPickOfAList(t *testing.T) {
 	require.ErrorContains(t, err, `session s1 has no model call of phase "each" of element 4; it has 8 calls, the nearest are `)
 	require.Equal(t, failure.UnknownCall, failure.KindOf(err))
 	_, err = r.Pick(inspect.Pick{Item: -1})
-	require.ErrorContains(t, err, "attempts, turns and elements are counted from 1")
+	require.ErrorContains(t, err, "attempts, turns, elements, candidates and steps of refinement are counted from 1")
 
 	one, err := r.Call("each/item1")
 	require.NoError(t, err)

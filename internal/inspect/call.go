@@ -61,11 +61,11 @@ func (c *Call) Place() string { return CallName(c.Key, echo.Key{}) }
 // conversation is the visit or branch whose history the call was sent.
 func (c *Call) conversation() string { return cmp.Or(c.Branch, c.Visit.String()) }
 
-// item is the number of the element of a list that the call is of, the innermost; 0: none.
-func (c *Call) item() int {
+// in is the number of the branch of a kind that the call is of, the innermost; 0: none.
+func (c *Call) in(kind echo.StepKind) int {
 	p := c.Key.Path()
 	for _, s := range slices.Backward(p.Branches) {
-		if s.Kind == echo.StepItem {
+		if s.Kind == kind {
 			return s.Number
 		}
 	}

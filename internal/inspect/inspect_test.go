@@ -55,7 +55,7 @@ func TestPick(t *testing.T) {
 		pick inspect.Pick
 		kind failure.Kind
 	}{
-		"attempts, turns and elements are counted from 1": {inspect.Pick{Turn: -1}, failure.InvalidRequest},
+		"attempts, turns, elements, candidates and steps of refinement are counted from 1": {inspect.Pick{Turn: -1}, failure.InvalidRequest},
 		`session s1 has no model call of phase "resarch" in attempt 2 in turn 3; it has 8 calls, the nearest are `: {
 			inspect.Pick{Phase: "resarch", Attempt: 2, Turn: 3}, failure.UnknownCall,
 		},

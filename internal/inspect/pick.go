@@ -20,6 +20,9 @@ type Pick struct {
 	Item    int    // the element of a list, from 1; 0: any
 	Attempt int    // from 1; 0: any
 	Turn    int    // from 1; 0: any
+
+	Sounding int // the candidate, from 1; 0: any. Without Reforge it is one of the first ones
+	Reforge  int // the step of refinement, from 1; 0: any
 }
 
 // String says what is picked.
@@ -30,6 +33,12 @@ func (p Pick) String() string {
 	}
 	if p.Item > 0 {
 		s += fmt.Sprintf(" of element %d", p.Item)
+	}
+	if p.Sounding > 0 {
+		s += fmt.Sprintf(" of candidate %d", p.Sounding)
+	}
+	if p.Reforge > 0 {
+		s += fmt.Sprintf(" in step %d of refinement", p.Reforge)
 	}
 	if p.Attempt > 0 {
 		s += fmt.Sprintf(" in attempt %d", p.Attempt)
@@ -42,15 +51,15 @@ func (p Pick) String() string {
 
 // Pick returns the last call that fits.
 func (r *Record) Pick(p Pick) (*Call, error) {
-	if p.Attempt < 0 || p.Turn < 0 || p.Item < 0 {
-		return nil, failure.New(failure.InvalidRequest, errors.New("attempts, turns and elements are counted from 1"), "")
+	if min(p.Attempt, p.Turn, p.Item, p.Sounding, p.Reforge) < 0 {
+		return nil, failure.New(failure.InvalidRequest, errors.New("attempts, turns, elements, candidates and steps of refinement are counted from 1"), "")
 	}
 	if p.Call != "" {
 		return r.Call(p.Call)
 	}
 	for i := range slices.Backward(r.Calls) {
 		c := &r.Calls[i]
-		if p.isOf(c) && (p.Item == 0 || p.Item == c.item()) && (p.Attempt == 0 || p.Attempt == c.Attempt) && (p.Turn == 0 || p.Turn == c.Turn) {
+		if p.isOf(c) && p.isIn(c) && (p.Attempt == 0 || p.Attempt == c.Attempt) && (p.Turn == 0 || p.Turn == c.Turn) {
 			return c, nil
 		}
 	}
@@ -60,6 +69,13 @@ func (r *Record) Pick(p Pick) (*Call, error) {
 // isOf reports whether a call is of the phase, the visit or the branch.
 func (p *Pick) isOf(c *Call) bool {
 	return slices.Contains([]string{"", c.Phase, c.Visit.String(), c.Branch}, p.Phase)
+}
+
+// isIn reports whether a call is of the element and of the candidate.
+func (p *Pick) isIn(c *Call) bool {
+	step, candidate := c.in(echo.StepReforge), c.in(echo.StepSounding)
+	return (p.Item == 0 || p.Item == c.in(echo.StepItem)) && (p.Sounding == 0 || p.Sounding == candidate) &&
+		(p.Reforge == step || p.Reforge == 0 && p.Sounding == 0)
 }
 
 // Call returns the call with this number or key; for a place with several requests the last one, and

@@ -97,23 +97,31 @@ func (j *Judge) FlipRate() float64 {
 	return float64(j.Flips) / float64(j.Pairs)
 }
 
+// Choices returns the choices that were made, in the order of their steps.
+func (s *Sounding) Choices() []echo.Choice {
+	var out []echo.Choice
+	for i := range s.Steps {
+		if c := s.Steps[i].Choice; c != nil {
+			out = append(out, *c)
+		}
+	}
+	return out
+}
+
 // Soundings returns the soundings of the session in the order in which they began, or those of a phase:
 // its name, or the key of a visit or an element. The error is of [failure.InvalidRequest] when there are
 // none.
 func (r *Record) Soundings(phase string) ([]Sounding, error) {
-	t := tries{at: map[echo.Key]*Sounding{}}
-	for _, e := range record.Counted(r.Entries) {
-		if err := t.add(e); err != nil {
-			return nil, failure.New(failure.Damaged, fmt.Errorf("the record of session %s does not fit together: %w", r.ID, err), "")
-		}
+	all, err := r.AllSoundings()
+	if err != nil {
+		return nil, err
 	}
 	var out []Sounding
 	var names []string
-	for _, key := range t.order {
-		s := t.at[key]
-		t.finish(s)
-		names = append(names, cmp.Or(s.Phase, key.String()))
-		if phase == "" || phase == s.Phase || phase == key.String() {
+	for i := range all {
+		s := &all[i]
+		names = append(names, cmp.Or(s.Phase, s.Key.String()))
+		if phase == "" || phase == s.Phase || phase == s.Key.String() {
 			out = append(out, *s)
 		}
 	}
@@ -127,6 +135,23 @@ func (r *Record) Soundings(phase string) ([]Sounding, error) {
 	names = slices.Compact(names)
 	near := suggestion.Nearest(phase, names, 3)
 	return nil, failure.New(failure.InvalidRequest, fmt.Errorf("session %s has no soundings of %.200q; it has some of %s", r.ID, phase, strings.Join(near, ", ")), "")
+}
+
+// AllSoundings returns the soundings of the session in the order in which they began; none is no error.
+func (r *Record) AllSoundings() ([]Sounding, error) {
+	t := tries{at: map[echo.Key]*Sounding{}}
+	for _, e := range record.Counted(r.Entries) {
+		if err := t.add(e); err != nil {
+			return nil, failure.New(failure.Damaged, fmt.Errorf("the record of session %s does not fit together: %w", r.ID, err), "")
+		}
+	}
+	out := make([]Sounding, 0, len(t.order))
+	for _, key := range t.order {
+		s := t.at[key]
+		t.finish(s)
+		out = append(out, *s)
+	}
+	return out, nil
 }
 
 // tries collects soundings from entries.

@@ -116,3 +116,24 @@ func TestSoundings(t *testing.T) {
 	_, err = list(t).Soundings("")
 	require.EqualError(t, err, "session s1 has no soundings: no phase of it was tried several times")
 }
+
+// A candidate is picked by its number: without a step it is one of the first ones.
+func TestPickOfCandidates(t *testing.T) {
+	t.Parallel()
+	r := &inspect.Record{ID: "s1"}
+	for i, key := range []string{"draft/sounding1", "draft/sounding2", "draft/reforge1/sounding2", "draft/reforge2/sounding1", "each/item3/sounding2", "next"} {
+		k := echo.MustKey(key + "/attempt1/turn1/model")
+		r.Calls = append(r.Calls, inspect.Call{Number: i + 1, Key: k, Visit: k.VisitKey(), Phase: k.Path().Phase, Attempt: 1, Turn: 1})
+	}
+	for want, p := range map[int]inspect.Pick{
+		1: {Sounding: 1}, 2: {Phase: "draft", Sounding: 2}, 3: {Reforge: 1}, 4: {Sounding: 1, Reforge: 2}, 5: {Item: 3, Sounding: 2}, 6: {},
+	} {
+		c, err := r.Pick(p)
+		require.NoError(t, err)
+		require.Equal(t, want, c.Number, p)
+	}
+	_, err := r.Pick(inspect.Pick{Sounding: 3, Reforge: 1})
+	require.EqualError(t, err, "session s1 has no model call of candidate 3 in step 1 of refinement; it has 6 calls")
+	_, err = r.Pick(inspect.Pick{Reforge: -1})
+	require.EqualError(t, err, "attempts, turns, elements, candidates and steps of refinement are counted from 1")
+}

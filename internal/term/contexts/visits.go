@@ -63,6 +63,6 @@ func grouped(calls []inspect.Call) []inspect.Call {
 func compareParts(a, b echo.Key) int {
 	p, q := a.Path(), b.Path()
 	return slices.CompareFunc(p.Parts(), q.Parts(), func(s, t echo.Step) int {
-		return cmp.Or(cmp.Compare(s.Kind, t.Kind), cmp.Compare(s.Number, t.Number))
+		return cmp.Or(-cmp.Compare(s.Kind, t.Kind), cmp.Compare(s.Number, t.Number)) // candidates, then steps of refinement
 	})
 }

@@ -15,6 +15,7 @@ import (
 // family are the children of a run, by the phases that began them. Its run's mutex guards it.
 type family struct {
 	children []*child
+	contest  contest              // of the whole cascade
 	inner    map[string]*Progress // by session, of those that can be followed
 }
 

@@ -148,7 +148,7 @@ func (p *Progress) below(now time.Time, room Room, paint func(c term.Colour, tex
 // candidates returns the lines of the candidates of the whole cascade, below the name of the run.
 func (p *Progress) candidates(now time.Time, room Room, paint func(c term.Colour, text string) string) []string {
 	var out []string
-	for _, line := range p.contest.all(now, Room{room.Width, mostTools(room)}, p.family.inner) {
+	for _, line := range p.family.contest.all(now, Room{room.Width, mostTools(room)}, p.family.inner) {
 		out = append(out, paint(line.style, term.Cut("  "+line.text, room.Width)))
 	}
 	return out

@@ -31,8 +31,12 @@ type Progress struct {
 	said    []*saying // what stays above the frame, and is not there yet
 	failure string    // the newest one
 	prefix  string    // of its places: the names of the children that it is in
+	spread
+}
+
+// spread is what a run spreads over other sessions.
+type spread struct {
 	family  family
-	contest contest // of the whole cascade
 }
 
 // phaseProgress is one line: a visit to a phase, or a phase that is still to come.
@@ -141,11 +145,11 @@ func (p *Progress) add(e *echo.Entry) {
 	}
 	p.family.add(e, p.now())
 	if isWhole(e.Key) {
-		p.contest.add(e, own, p.now())
+		p.family.contest.add(e, own, p.now())
 		return
 	}
 	if e.NodeType == echo.NodeRunEnd {
-		p.contest.tries, p.contest.judges = nil, judges{}
+		p.family.contest.tries, p.family.contest.judges = nil, judges{}
 	}
 	ph := p.current(e.Phase, e.Key)
 	if e.NodeType == echo.NodePhaseStart {
@@ -225,7 +229,7 @@ func (p *Progress) Event(ev engine.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if isWhole(ev.Key) {
-		p.contest.event(ev, p.now())
+		p.family.contest.event(ev, p.now())
 	}
 	ph := p.current(ev.Site.Phase, ev.Key)
 	if ph == nil {

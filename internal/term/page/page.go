@@ -26,7 +26,8 @@ import (
 // Session is what the page is about.
 type Session struct {
 	*archive.Report
-	Contexts []inspect.Call // what its calls were sent
+	Contexts  []inspect.Call     // what its calls were sent
+	Soundings []inspect.Sounding // of its phases and elements, and of the whole cascade
 	Place
 
 	Command string // how the reader starts windlass
@@ -49,8 +50,8 @@ func Write(o contexts.Out, s *Session) error {
 	if len(s.PhaseReports) > 0 {
 		p.line("")
 		p.table(s.phases())
-		p.lists(s)
 	}
+	p.lists(s)
 	p.family(s)
 	if len(s.Contexts) > 0 {
 		p.line("")

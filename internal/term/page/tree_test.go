@@ -1,12 +1,15 @@
 package page_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/term/contexts"
 	"github.com/windlass-run/windlass/internal/term/page"
 )
@@ -117,4 +120,62 @@ func TestChildrenOfElements(t *testing.T) {
 	require.Contains(t, out, "\nbackground of item 2  summary ")
 	require.Contains(t, out, "\nold of item 2         old ")
 	require.Contains(t, out, "\nlate                  late ")
+}
+
+func tryOf(branch string, kind echo.StepKind, number int) archive.BranchReport {
+	return archive.BranchReport{Branch: branch, Kind: kind, Number: number, Status: "completed"}
+}
+
+// Candidates stand below their phase or element with what became of them, the steps of refinement behind
+// the first ones, and a line says what was chosen and where the judging is shown.
+func TestPageOfSoundings(t *testing.T) {
+	t.Parallel()
+	s := session("completed", "", false, "draft", "each")
+	s.PhaseReports[0].Visit, s.PhaseReports[1].Visit = "draft", "each"
+	s.PhaseReports[0].Branches = []archive.BranchReport{
+		tryOf("draft/sounding2", echo.StepSounding, 2), tryOf("draft/sounding1", echo.StepSounding, 1),
+		tryOf("draft/reforge1", echo.StepReforge, 1), tryOf("draft/reforge1/sounding1", echo.StepSounding, 1),
+	}
+	for i := 1; i <= 6; i++ {
+		of := fmt.Sprintf("each/item%d", i)
+		s.PhaseReports[1].Branches = append(s.PhaseReports[1].Branches, tryOf(of, echo.StepItem, i), tryOf(of+"/sounding1", echo.StepSounding, 1))
+	}
+	s.PhaseReports[1].Branches[2].Status, s.PhaseReports[1].Branches[2].Error = "failed", "it broke"
+	key := echo.MustKey
+	usd := 0.01
+	choice := &echo.Choice{Winner: 2, How: echo.ChoiceVotes, CostUSD: &usd, Standings: []echo.Standing{{Number: 1, State: echo.CandidateLost}, {Number: 2, State: echo.CandidateWon}}}
+	first := inspect.SoundingStep{Choice: choice, Candidates: []inspect.Candidate{
+		{Key: key("draft/sounding1"), Number: 1, Standing: &choice.Standings[0]}, {Key: key("draft/sounding2"), Number: 2, Standing: &choice.Standings[1], Kept: true},
+	}}
+	s.Soundings = []inspect.Sounding{{Key: key("draft"), Phase: "draft", Steps: []inspect.SoundingStep{first}}, {Key: key("each/item1"), Phase: "each"}}
+	require.Contains(t, write(t, contexts.Out{}, s), `
+phase           status     attempts  turns  calls  failed  tools  tokens in  cached  tokens out  cost  time
+--------------  ---------  --------  -----  -----  ------  -----  ---------  ------  ----------  ----  ----
+draft           completed         0      0      0       0      0          0       0           0         0ms
+  sounding 1    lost              0      0      0       0      0          0       0           0         0ms
+  sounding 2    kept              0      0      0       0      0          0       0           0         0ms
+  reforge 1     completed         0      0      0       0      0          0       0           0         0ms
+    sounding 1  completed         0      0      0       0      0          0       0           0         0ms
+each            completed         0      0      0       0      0          0       0           0         0ms
+  item 1        completed         0      0      0       0      0          0       0           0         0ms
+  item 2        failed            0      0      0       0      0          0       0           0         0ms
+  item 3        completed         0      0      0       0      0          0       0           0         0ms
+  item 4        completed         0      0      0       0      0          0       0           0         0ms
+  item 5        completed         0      0      0       0      0          0       0           0         0ms
+  item 6        completed         0      0      0       0      0          0       0           0         0ms
+draft: 2 candidates, 2 kept by votes, judging $0.0100. windlass soundings jz4k1 draft shows them
+each: 6 elements: 5 completed, 1 failed. --items lists all
+each: candidates of 1 element. windlass soundings jz4k1 each shows them
+  each/item2: it broke
+`)
+	s.PhaseReports, s.Soundings = nil, []inspect.Sounding{{Key: echo.RunKey(), Steps: []inspect.SoundingStep{{
+		Choice: choice, Candidates: []inspect.Candidate{{Key: key("run/sounding2"), Number: 2, Standing: &choice.Standings[1], Kept: true}},
+	}}}}
+	s.Children = []archive.ChildReport{
+		{Session: "c2", Name: "x", How: echo.ChildSounding, Key: "run/sounding2/candidate", Status: "completed"},
+		{Session: "c1", Name: "x", How: echo.ChildSounding, Key: "run/sounding1/candidate", Status: "failed"},
+	}
+	shown := write(t, contexts.Out{}, s)
+	require.Contains(t, shown, "\n\nthe whole cascade: 2 candidates, 2 kept by votes, judging $0.0100. windlass soundings jz4k1 shows them\n")
+	require.Regexp(t, `\nsounding 1 .* failed .*c1\nsounding 2 .* completed, kept .*c2\n`, shown)
 }

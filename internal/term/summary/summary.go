@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/live"
@@ -30,6 +31,8 @@ type Run struct {
 	Below   record.Below    // the children that the run has begun, in none of these
 	Context record.Sizes    // of what was sent
 	Ran     time.Duration   // in all its resumes, without the time between them
+
+	Soundings []inspect.Sounding // of its phases and elements, and of the whole cascade
 }
 
 // paid writes the tokens and the money that calls took.
@@ -82,6 +85,9 @@ func (r Run) WriteText(w io.Writer) {
 	}
 	if c := r.Copied; c.Session != "" {
 		line(w, "Copied from %s: %s, %s, not counted", c.Session, quantity.Requests(c.Totals.Calls, c.Totals.Embeddings), cost(c.Totals))
+	}
+	for _, text := range r.tried() {
+		line(w, "%s", text)
 	}
 	if text := contextLine(r.Result, r.Context); text != "" {
 		line(w, "%s", text)
@@ -183,6 +189,7 @@ type childrenJSON struct {
 type phaseJSON struct {
 	engine.PhaseResult
 	totalsJSON
+	Soundings []soundingJSON `json:"soundings,omitempty"` // of the phase, or of elements of its list
 }
 
 // WriteJSON writes the whole result as JSON, with the error that ended the run; nil for none.
@@ -196,9 +203,10 @@ func (r Run) WriteJSON(w io.Writer, runErr error) error {
 		Cards  *totalsJSON `json:"cards,omitempty"`  // what cards took of it, which is in no phase
 		Copied *copiedJSON `json:"copied,omitempty"` // which a fork has, and did not pay for
 
-		Children     *childrenJSON `json:"children,omitempty"`      // in no other figure but the next
-		WithChildren *totalsJSON   `json:"with_children,omitempty"` // of the session and all below it
-		Error        string        `json:"error,omitempty"`
+		Children     *childrenJSON  `json:"children,omitempty"`      // in no other figure but the next
+		WithChildren *totalsJSON    `json:"with_children,omitempty"` // of the session and all below it
+		Soundings    []soundingJSON `json:"soundings,omitempty"`     // of the whole cascade
+		Error        string         `json:"error,omitempty"`
 	}{Result: &result, totalsJSON: totalsOf(r.Totals), Phases: make([]phaseJSON, len(r.Result.Phases))}
 	if r.Cards.Requests() > 0 {
 		cards := totalsOf(r.Cards)
@@ -212,8 +220,9 @@ func (r Run) WriteJSON(w io.Writer, runErr error) error {
 		out.Children, out.WithChildren = &childrenJSON{b.Begun, b.Ended, totalsOf(b.Totals)}, &all
 	}
 	for i, p := range r.Result.Phases {
-		out.Phases[i] = phaseJSON{p, totalsOf(r.Phases[i])}
+		out.Phases[i] = phaseJSON{p, totalsOf(r.Phases[i]), r.soundingsOf(p.Key)}
 	}
+	out.Soundings = r.soundingsOf(echo.RunKey())
 	if runErr != nil {
 		out.Error = runErr.Error()
 	}
