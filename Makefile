@@ -98,6 +98,10 @@ e2e-users: ## try every door as other users of the machine; needs root (docs/sec
 trees: ## run children, lists, graphs and wards in the built program; kill them KILLS times (default 30), SEED=N: at the same places
 	cd e2e && go test -count=1 -timeout 120m -v ./trees $(if $(RUN),-run '$(RUN)') -args -kills $(or $(KILLS),30) -seed $(or $(SEED),0)
 
+.PHONY: soundings
+soundings: ## run soundings in the built program; kill them KILLS times (default 30), SEED=N: at the same places
+	cd e2e && go test -count=1 -timeout 120m -v ./soundings $(if $(RUN),-run '$(RUN)') -args -kills $(or $(KILLS),30) -seed $(or $(SEED),0)
+
 .PHONY: vulncheck
 vulncheck: ## look for known vulnerabilities in what is called
 	@bash .ci/vulncheck
@@ -139,6 +143,10 @@ bench-selection: ## measure what selections find of the evidence in the conversa
 .PHONY: bench-judges
 bench-judges: ## measure how honest the choice among candidates is, with simulated judges (docs/soundings.md)
 	cd bench && go run ./judges $(FLAGS)
+
+.PHONY: bench-soundings
+bench-soundings: ## measure what five candidates cost in one sounding, against five runs, by a server that bills (docs/soundings.md)
+	cd bench && go run ./soundings $(FLAGS)
 
 .PHONY: bench-cards
 bench-cards: ## measure a selection among 100,000 cards in ClickHouse, and what making cards adds to a run (docs/performance.md)

@@ -91,7 +91,7 @@ func (p *plain) keyword(schema map[string]any, keyword string, operand, value an
 // isTyped reports whether a keyword is one of those about values of one type.
 func isTyped(keyword string) bool {
 	switch keyword {
-	case "properties", "required", "additionalProperties", "items", "minItems", "pattern", "minimum", "maximum", "exclusiveMinimum":
+	case "properties", "required", "additionalProperties", "minProperties", "items", "minItems", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
 		return true
 	}
 	return false
@@ -124,6 +124,8 @@ func (p *plain) object(schema map[string]any, keyword string, operand any, value
 			}
 		}
 		return schema["patternProperties"] == nil
+	case "minProperties":
+		return isAtLeast(len(value), operand)
 	}
 	return isTyped(keyword)
 }
@@ -138,11 +140,15 @@ func (p *plain) array(keyword string, operand any, value []any) bool {
 		}
 		return true
 	case "minItems":
-		number, _ := operand.(json.Number)
-		least, err := number.Int64()
-		return err == nil && int64(len(value)) >= least
+		return isAtLeast(len(value), operand)
 	}
 	return isTyped(keyword)
+}
+
+func isAtLeast(n int, operand any) bool {
+	number, _ := operand.(json.Number)
+	least, err := number.Int64()
+	return err == nil && int64(n) >= least
 }
 
 func (p *plain) text(keyword string, operand any, value string) bool {
@@ -201,7 +207,7 @@ func isAmong(enum, value any) bool {
 func inRange(keyword string, operand any, value json.Number) bool {
 	bound, isNumber := operand.(json.Number)
 	if !isNumber {
-		return isTyped(keyword) && keyword != "minimum" && keyword != "maximum" && keyword != "exclusiveMinimum"
+		return isTyped(keyword) && keyword != "minimum" && keyword != "maximum" && keyword != "exclusiveMinimum" && keyword != "exclusiveMaximum"
 	}
 	v, known := new(big.Rat).SetString(value.String())
 	b, sound := new(big.Rat).SetString(bound.String())
@@ -215,6 +221,8 @@ func inRange(keyword string, operand any, value json.Number) bool {
 		return order <= 0
 	case "exclusiveMinimum":
 		return order > 0
+	case "exclusiveMaximum":
+		return order < 0
 	}
 	return isTyped(keyword)
 }

@@ -99,11 +99,12 @@ func (r *Reforge) PerStep() int { return cmp.Or(r.FactorPerStep, DefaultPerStep)
 // MaxMisses returns after how many steps in a row without a better answer the refinement ends.
 func (r *Reforge) MaxMisses() int { return cmp.Or(r.Patience, DefaultPatience) }
 
-// Asks returns the models that are named and may be asked, each once.
-func (s *Soundings) Asks() []string {
+// Asks returns the models that may be asked beside those of the phase, each once. The model of the run, "" when there
+// is none, judges, rewrites and writes the one answer where no other one is named for that.
+func (s *Soundings) Asks(run string) []string {
 	var out []string
 	add := func(name string, is bool) {
-		if is && name != "" && !slices.Contains(out, name) {
+		if is && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
@@ -113,9 +114,9 @@ func (s *Soundings) Asks() []string {
 	for _, m := range s.Models {
 		add(m.Name, true)
 	}
-	add(s.RewriteModel, s.MutatesBy() == Rewrite && (s.Mutates() || s.Reforge != nil && s.Reforge.Mutate))
-	add(s.AggregatorModel, s.Aggregates() && s.AggregatorInstructions != "")
-	add(s.EvaluatorModel, !s.Aggregates())
+	add(cmp.Or(s.RewriteModel, run), s.MutatesBy() == Rewrite && (s.Mutates() || s.Reforge != nil && s.Reforge.Mutate))
+	add(cmp.Or(s.AggregatorModel, run), s.Aggregates() && s.AggregatorInstructions != "")
+	add(cmp.Or(s.EvaluatorModel, run), !s.Aggregates())
 	return out
 }
 

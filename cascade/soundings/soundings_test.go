@@ -213,18 +213,20 @@ func TestReforge(t *testing.T) {
 func TestModelsThatAreAsked(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
-		`{"factor": 3}`:                         nil,
+		`{"factor": 3}`:                         {"run"},
 		`{"factor": 1, "evaluator_model": "j"}`: nil,
 		`{"models": ["a", "b", "a"], "evaluator_model": "j", "aggregator_model": "g", "rewrite_model": "r"}`:                        {"a", "b", "j"},
 		`{"factor": 2, "mode": "aggregate", "evaluator_model": "j", "aggregator_model": "g", "rewrite_model": "r", "mutate": true}`: {"r"},
 		`{"factor": 2, "mode": "aggregate", "aggregator_model": "g", "aggregator_instructions": "x"}`:                               {"g"},
 		`{"factor": 2, "evaluator_model": "j", "rewrite_model": "r", "reforge": {"mutate": true}}`:                                  {"r", "j"},
 		`{"factor": 2, "evaluator_model": "j", "rewrite_model": "r", "mutation_mode": "augment"}`:                                   {"j"},
+		`{"factor": 2, "mutate": true, "evaluator_model": "j"}`:                                                                     {"run", "j"},
+		`{"factor": 2, "mode": "aggregate"}`:                                                                                        nil,
 	} {
-		require.Equal(t, want, read(t, text).Asks(), text)
+		require.Equal(t, want, read(t, text).Asks("run"), text)
 	}
 	var none *soundings.Soundings
-	require.Empty(t, none.Asks())
+	require.Empty(t, none.Asks("run"))
 }
 
 func TestValidatorsOfSoundings(t *testing.T) {

@@ -73,6 +73,8 @@ func everythingArrives(t *testing.T, l *lab) {
 		{exitOK, []string{example("release_notes.json"), "--offline"}},
 		{exitOK, []string{example("guarded_answer.json"), "--offline"}},
 		{exitOK, []string{example("research.json"), "--offline"}},
+		{exitOK, []string{example("five_drafts.json"), "--offline"}},
+		{exitOK, []string{example("tested_code.json"), "--offline"}},
 	}
 	seen, places := map[echo.NodeType]bool{}, map[string]bool{}
 	for i, r := range runs {
@@ -105,7 +107,7 @@ func everythingArrives(t *testing.T, l *lab) {
 	for _, n := range []echo.NodeType{
 		echo.NodeRunStart, echo.NodeRunEnd, echo.NodePhaseStart, echo.NodePhaseEnd, echo.NodeMessage, echo.NodeSelection,
 		echo.NodeModelCall, echo.NodeToolCall, echo.NodeVerdict, echo.NodeRoute, echo.NodeState, echo.NodeCallout,
-		echo.NodeValue, echo.NodeWarning, echo.NodeInter,
+		echo.NodeValue, echo.NodeWarning, echo.NodeInter, echo.NodeCandidate, echo.NodeBallot, echo.NodeChoice,
 	} {
 		require.True(t, seen[n], "no entry of type %s was compared", n)
 	}

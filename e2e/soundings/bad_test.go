@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/windlass-run/windlass/e2e/lab/billed"
+	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
 
 // drafts returns a cascade whose first phase has soundings, and whose second one has what came of them.
@@ -136,6 +137,6 @@ func badBudgets() []billed.Bad {
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	bad := suite
-	bad.Uncached = true // so that what is shown of money is the same each time
+	bad.Cache = llmtest.NoCache // so that what is shown of money is the same each time
 	bad.TestBad(t, badCases())
 }

@@ -127,8 +127,13 @@ func (o *opening) loadTokenizers() {
 	}
 }
 
+// modelOf returns the model of a phase, of one with soundings that name models the first of these.
 func modelOf(p *cascade.Phase, r *engine.Runner) string {
-	return cmp.Or(r.PhaseModels[p.Name], p.Model, r.DefaultModel)
+	first := ""
+	if p.Soundings.Active() && len(p.Soundings.Models) > 0 {
+		first = p.Soundings.Models[0].Name
+	}
+	return cmp.Or(first, r.PhaseModels[p.Name], p.Model, r.DefaultModel)
 }
 
 // factsOffline returns what is known of models that a script plays: their limits are kept to, but
@@ -196,18 +201,21 @@ func modelsInUse(c *cascade.Cascade, off cascade.SwitchedOff, r *engine.Runner, 
 			list = append(list, name)
 		}
 	}
-	for _, name := range c.Soundings.Asks() {
+	for _, name := range c.Soundings.Asks(r.DefaultModel) {
 		add(name)
 	}
+	tried := c.Soundings.Active() && len(c.Soundings.Models) > 0 // these are the defaults of its candidates
 	for p := range c.EachPhase() {
-		for _, name := range p.Soundings.Asks() {
+		for _, name := range p.Soundings.Asks(r.DefaultModel) {
 			add(name)
 		}
 		if p.Deterministic() {
 			continue
 		}
 		own := modelOf(p, r)
-		add(own)
+		if own != "" || !tried {
+			add(own)
+		}
 		for _, name := range fallbackOf(c, p, own, known) {
 			add(name)
 		}
@@ -217,7 +225,7 @@ func modelsInUse(c *cascade.Cascade, off cascade.SwitchedOff, r *engine.Runner, 
 		if in := off.Inter(c.EffectiveInter(p)); in.Enabled && in.Selection.Strategy.AsksModel() && in.Selection.SelectorModel != "" {
 			add(in.Selection.SelectorModel)
 		}
-		if v, ok := c.Validators[p.Rules.LoopUntil]; ok {
+		if v, ok := c.Validators[p.Rules.LoopUntil]; ok && (v.Model != "" || own != "" || !tried) {
 			add(cmp.Or(v.Model, own))
 		}
 	}

@@ -88,7 +88,7 @@ func TestExamples(t *testing.T) {
 		golden(t, name+".svg", g.SVG())
 		requireWhole(t, g)
 	}
-	require.Equal(t, 12, n)
+	require.Equal(t, 14, n)
 }
 
 func golden(t *testing.T, path, text string) {

@@ -76,7 +76,7 @@ func (s *Suite) startProvider(t testing.TB, rules []Rule) *Provider {
 	t.Helper()
 	p := &Provider{rules: rules, account: account{prices: s.pricesOf, expects: s.Expects}}
 	p.Server = crashtest.Start(crashtest.Config{
-		Config: llmtest.Config{Key: lab.Key, Prices: s.Prices, ModelPrices: s.ModelPrices, Caching: llmtest.Caching{Uncached: s.Uncached}, Answer: p.answer},
+		Config: llmtest.Config{Key: lab.Key, Prices: s.Prices, ModelPrices: s.ModelPrices, Cache: s.Cache, Answer: p.answer},
 		Name: func(r *llmtest.Request) (id, text string) {
 			text, _ = place(r)
 			return llmtest.BodyID(r.Raw), text

@@ -34,7 +34,7 @@ type Suite struct {
 	Prices      *llmtest.Prices
 	ModelPrices map[string]*llmtest.Prices
 
-	Uncached bool // the server has no cache, so that what a run costs does not depend on the order of its calls
+	Cache llmtest.Cache // without one, what a run costs does not depend on the order of its calls
 
 	// Expects says how many tokens an answer is expected to have that may have more, or any number of them; else a
 	// budget counts as many as it may have. May be nil.

@@ -50,11 +50,12 @@ func (s *Server) charge(r *Request, a *Answer) *Answer {
 	c := Charge{Number: r.Number, ID: BodyID(r.Raw), Request: r, In: tokens(len(r.Raw)), Out: tokens(answerSize(a))}
 	s.mu.Lock()
 	warm := len(s.bill)
-	switch {
-	case s.cfg.Uncached:
-		warm = 0
-	case s.cfg.Cold:
+	switch s.cfg.Cache {
+	case Warm:
+	case Started:
 		warm = r.begun
+	case NoCache:
+		warm = 0
 	}
 	for i := range warm {
 		if was := s.bill[i].Request; was.Model == r.Model {

@@ -150,17 +150,18 @@ type Config struct {
 	Prices *Prices
 	// ModelPrices are those of models that have prices of their own.
 	ModelPrices map[string]*Prices
-	Caching
+	Cache       Cache // which requests are read from it, where answers are charged
 }
 
-// Caching says how the server's prefix cache differs from one that has every prefix at once.
-type Caching struct {
-	// Cold has a prefix read from the cache only by requests that arrive when an answer to it has begun, as with
-	// real providers. Else any request that was answered before counts, however late it arrived.
-	Cold bool
-	// Uncached has nothing read from the cache.
-	Uncached bool
-}
+// Cache says which requests may read a prefix from the cache.
+type Cache int
+
+// The caches.
+const (
+	Warm    Cache = iota // all that are answered after an answer to it, however early they arrived
+	Started              // those that arrive when an answer to it has begun, as with real providers
+	NoCache
+)
 
 // Server is a running server. It is safe for concurrent use.
 type Server struct {
