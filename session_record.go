@@ -107,6 +107,22 @@ func (r *Record) Explain(hash string) (*Explained, error) { return r.record.Expl
 // Handoff says where the run stands. The error is of [NoHandoff].
 func (r *Record) Handoff() (*echo.Handoff, error) { return r.record.Handoff() }
 
+// Sounding is a phase, an element of a list or a whole cascade of which there were several tries: its
+// Steps are the first choice and those of its refinement, each with its Candidates, the Pairs of ballots
+// that judges held, what these come to by judge, and the Choice; Kept is the key of the candidate that is
+// kept.
+type Sounding = inspect.Sounding
+
+// Soundings returns what was tried several times, in the order in which that began: of a phase, which is
+// its name or the key of a visit or an element; all with "". None is no error then; for a phase without
+// any the error is of [InvalidRequest].
+func (r *Record) Soundings(phase string) ([]Sounding, error) {
+	if phase == "" {
+		return r.record.AllSoundings()
+	}
+	return r.record.Soundings(phase)
+}
+
 // Selection is a trial: which messages would be selected for a task.
 type Selection struct {
 	Task     string

@@ -47,7 +47,7 @@ var wordCompleters = map[string]completer{
 	"context show":     onlyFirst(sessionNames),
 	"context diff":     onlyFirst(sessionNames),
 	"context why":      onlyFirst(sessionNames),
-	"soundings":        onlyFirst(sessionNames),
+	"soundings":        sessionAndPhase,
 	"context stats":    onlyFirst(sessionNames),
 	"context select":   onlyFirst(sessionNames),
 	"test freeze":      onlyFirst(sessionNames),
@@ -115,6 +115,17 @@ func onlySome(n int, c completer) completer {
 		}
 		return c(cmd, args, written)
 	}
+}
+
+// sessionAndPhase completes a session, and then a phase of it.
+func sessionAndPhase(cmd *cobra.Command, args []string, written string) ([]string, cobra.ShellCompDirective) {
+	switch len(args) {
+	case 0:
+		return sessionNames(cmd, args, written)
+	case 1:
+		return sessionPhases(cmd, args, written)
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
 func oneOf(list ...string) completer {

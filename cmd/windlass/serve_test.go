@@ -89,6 +89,25 @@ func TestServeRun(t *testing.T) {
 	require.Contains(t, log, " stopping: no new runs. Press Ctrl-C again to quit at once.\n", "%s", log)
 }
 
+// TestServeSoundings: the API says of candidates what the command says, in the form of its description.
+func TestServeSoundings(t *testing.T) {
+	t.Parallel()
+	l := newServeLab(t, "")
+	l.file("cascades/c.json", `{"cascade_id": "c", "phases": [{"name": "draft", "instructions": "Write {{ sounding_index }}.",
+		"soundings": {"factor": 2, "mutations": ["Be vivid."], "mutation_mode": "augment", "validator": "min_words:1", "reforge": {}}}]}`)
+	l.file("cascades/c.script.json", `{"phases": {"draft": [{"text": "{{ input }}"}]}, "judges": {"*": {"prefer": ["vivid"]}}}`)
+	l.run(exitOK, "run", "cascades/c.json", "--offline", "--no-clickhouse", "--session", "tried", "-q")
+	l.file("cascades/plain.json", `{"cascade_id": "plain", "phases": [{"name": "one", "tool": "list_files"}]}`)
+	l.run(exitOK, "run", "cascades/plain.json", "--no-clickhouse", "--session", "none", "-q")
+	s := l.serve("--root", "cascades")
+	a := s.Do(t, http.MethodGet, "/api/sessions/tried/soundings", nil)
+	require.Equal(t, http.StatusOK, a.Status, "%s", a.Body)
+	require.JSONEq(t, l.run(exitOK, "soundings", "tried", "--json").out.String(), string(a.Body))
+	require.JSONEq(t, "[]", string(s.Do(t, http.MethodGet, "/api/sessions/none/soundings", nil).Body))
+	s.refused(404, failure.UnknownSession, http.MethodGet, "/api/sessions/gone/soundings", nil)
+	s.stop(exitOK)
+}
+
 // sameHandoff demands that the API says of where a run stands what the command says.
 func (s *serving) sameHandoff(id, status string) {
 	s.lab.t.Helper()

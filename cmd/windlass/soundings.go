@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/term/contexts"
 )
@@ -29,6 +30,9 @@ func newSoundingsCommand(con *console) *cobra.Command {
 					phase = args[1]
 				}
 				found, err := r.Soundings(phase)
+				if failure.Is(err, failure.InvalidRequest) {
+					return usageError(err, soundingsHint(r))
+				}
 				if err != nil {
 					return err
 				}
@@ -38,4 +42,12 @@ func newSoundingsCommand(con *console) *cobra.Command {
 	})
 	con.jsonFlag(cmd)
 	return cmd
+}
+
+// soundingsHint says what can be looked at where there are no soundings of what was asked for.
+func soundingsHint(r *inspect.Record) string {
+	if all, err := r.AllSoundings(); err != nil || len(all) == 0 {
+		return "windlass show " + r.ID
+	}
+	return "windlass soundings " + r.ID
 }

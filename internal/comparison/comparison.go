@@ -30,6 +30,8 @@ type Run struct {
 	ReasoningTokens int64 `json:"tokens_reasoning"`
 	Attempts        int   `json:"attempts"`
 	Turns           int   `json:"turns"`
+
+	Choices []echo.Choice `json:"choices,omitempty"` // among candidates of the whole cascade
 }
 
 // Fork says where two sessions part that have a beginning in common.
@@ -63,6 +65,7 @@ type Figures struct {
 	Turns     int    `json:"turns"`
 	ToolCalls int    `json:"tool_calls"`
 	clickhouse.Usage
+	Choices []echo.Choice `json:"choices,omitempty"` // among candidates of the visit itself, not of its elements
 }
 
 // Of compares two sessions.
@@ -102,6 +105,7 @@ func read(r *archive.Report) *side {
 	if start := fold.Start(); start != nil {
 		s.origin = echo.OriginOf(start)
 	}
+	s.run.Choices = choicesOf(fold, echo.RunKey())
 	newest := map[string]uint64{} // entry of each visit
 	for _, e := range r.Entries {
 		newest[e.Key.VisitKey().String()] = e.Seq
@@ -112,7 +116,7 @@ func read(r *archive.Report) *side {
 		s.outputs[p.Visit] = v.Output
 		s.visits[p.Visit] = &Figures{
 			Status: p.Status, Reason: p.Reason, Copied: newest[p.Visit] <= s.origin.Upto, Attempts: p.Attempts, Turns: p.Turns,
-			ToolCalls: p.ToolCalls, Usage: p.Usage,
+			ToolCalls: p.ToolCalls, Usage: p.Usage, Choices: choicesOf(fold, v.Key),
 		}
 		if s.visits[p.Visit].Copied {
 			continue
@@ -122,6 +126,18 @@ func read(r *archive.Report) *side {
 		s.run.ReasoningTokens += p.TokensReasoning
 	}
 	return s
+}
+
+// choicesOf returns the choices among the candidates of a visit or of the run, with those of their refinement.
+func choicesOf(f *record.Fold, visit echo.Key) []echo.Choice {
+	var out []echo.Choice
+	for _, c := range f.Choices(visit) {
+		p := c.Key.Path()
+		if !slices.ContainsFunc(p.Parts(), func(s echo.Step) bool { return s.Kind == echo.StepItem }) {
+			out = append(out, c.Choice)
+		}
+	}
+	return out
 }
 
 // forkOf finds what two sessions have in common because one is a fork of the other, or both of a

@@ -27,6 +27,8 @@ type Record interface {
 	Get(ctx context.Context, id string) (*SessionDetail, error)
 	// Handoff says where a run stands, for whoever goes on.
 	Handoff(ctx context.Context, id string) (any, error)
+	// Soundings returns what was tried several times, in the order in which that began.
+	Soundings(ctx context.Context, id string) (any, error)
 	// Context returns what one model call was sent; call is its number or its key.
 	Context(ctx context.Context, id, call string) (any, error)
 	// Events opens the entries of a session from the one with this number on.

@@ -62,6 +62,8 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 		"ToolUse": echo.ToolUse{}, "Usage": echo.Usage{}, "Failure": echo.Failure{}, "Selection": echo.Selection{}, "Span": echo.Span{},
 		"CallContext": inspect.Shown{}, "ContextCall": inspect.Call{}, "SentForm": inspect.SentForm{}, "FormSum": inspect.FormSum{},
 		"Handoff": echo.Handoff{}, "HandoffItem": echo.HandoffItem{}, "HandoffProgress": echo.HandoffProgress{}, "Omitted": echo.Omitted{},
+		"Sounding": inspect.Sounding{}, "SoundingStep": inspect.SoundingStep{}, "Candidate": inspect.Candidate{}, "BallotPair": inspect.BallotPair{}, "Judge": inspect.Judge{},
+		"Ballot": echo.Ballot{}, "Choice": echo.Choice{}, "Standing": echo.Standing{}, "Prefix": echo.Prefix{}, "Mutation": echo.Mutation{}, "Verdict": echo.Verdict{},
 		"Workspace": echo.Workspace{}, "FileChange": echo.FileChange{},
 	}
 	for name, v := range types {

@@ -29,6 +29,15 @@ func (r Reading) Handoff(ctx context.Context, id string) (any, error) {
 	return rec.Handoff()
 }
 
+// Soundings implements [Record].
+func (r Reading) Soundings(ctx context.Context, id string) (any, error) {
+	rec, err := r.record(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return rec.AllSoundings()
+}
+
 // Context implements [Record].
 func (r Reading) Context(ctx context.Context, id, call string) (any, error) {
 	rec, err := r.record(ctx, id)

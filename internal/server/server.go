@@ -117,6 +117,7 @@ func routes() []route {
 		{http.MethodGet, "/api/sessions", false, (*Server).listSessions},
 		{http.MethodGet, "/api/sessions/{id}", false, (*Server).getSession},
 		{http.MethodGet, "/api/sessions/{id}/handoff", false, (*Server).getHandoff},
+		{http.MethodGet, "/api/sessions/{id}/soundings", false, (*Server).getSoundings},
 		{http.MethodGet, "/api/sessions/{id}/context/{call}", true, (*Server).getContext},
 		{http.MethodGet, "/api/sessions/{id}/events", false, (*Server).followEvents},
 		{http.MethodPost, "/api/sessions/{id}/cancel", false, (*Server).cancelRun},
@@ -299,6 +300,11 @@ func (s *Server) getSession(r *request) error {
 func (s *Server) getHandoff(r *request) error {
 	h, err := s.record.Handoff(r.Context(), r.PathValue("id"))
 	return r.answer(http.StatusOK, h, err)
+}
+
+func (s *Server) getSoundings(r *request) error {
+	list, err := s.record.Soundings(r.Context(), r.PathValue("id"))
+	return r.answer(http.StatusOK, list, err)
 }
 
 func (s *Server) getContext(r *request) error {

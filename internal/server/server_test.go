@@ -83,6 +83,8 @@ func (f *fake) Get(_ context.Context, id string) (*SessionDetail, error) {
 
 func (f *fake) Handoff(_ context.Context, id string) (any, error) { return nil, f.look(id) }
 
+func (f *fake) Soundings(_ context.Context, id string) (any, error) { return []int{}, f.look(id) }
+
 func (f *fake) Context(_ context.Context, id, call string) (any, error) {
 	_ = f.look(id, call)
 	return nil, NewProblem(failure.UnknownCall, "", "no call %q", call)

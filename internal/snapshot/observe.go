@@ -157,6 +157,7 @@ func phaseLines(f *record.Fold) []string {
 		}
 		out = append(out, branchLines(f, v.Key)...)
 	}
+	out = append(out, wholeLines(f)...)
 	line := open
 	if end := f.End(); end.Whole {
 		line = endLine(end.Status, end.Reason, 0, 0, end.Error)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
@@ -26,7 +27,7 @@ func orderOf(f *record.Fold) (o order, ok bool) {
 		isOfWard := func(d record.Verdict) bool { return d.Ward != "" }
 		ok = ok || v.Node > 0 || len(f.Branches(v.Key)) > 0 || slices.ContainsFunc(v.Verdicts, isOfWard)
 	}
-	return o, ok
+	return o, ok || len(f.Choices(echo.RunKey())) > 0
 }
 
 // visitsOf returns the visits of a session, those of a graph in the order of the file.
@@ -44,23 +45,79 @@ func (o order) compare(a, b echo.Key) int {
 func (o order) place(k echo.Key) []int {
 	at, known := o.visits[k.VisitKey()]
 	if !known {
-		return []int{len(o.visits)}
+		at = len(o.visits)
 	}
 	p := k.Path()
-	out := []int{at}
-	for _, s := range p.Parts() {
-		out = append(out, s.Number)
-	}
+	out := append([]int{at}, partsOf(&p)...)
 	if len(p.Effect) > 0 && p.Effect[0].Kind == echo.StepWard {
 		out = append(out, p.Effect[0].Number)
 	}
 	return out
 }
 
+// partsOf are the numbers of the branches of a path: the steps of refinement come after all candidates.
+func partsOf(p *echo.Path) []int {
+	const behind = 1000
+	var out []int
+	for _, s := range p.Parts() {
+		n := s.Number
+		if s.Kind == echo.StepReforge {
+			n += behind
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// inParts returns the branches of a visit, each before those that it has itself. Elements and candidates
+// that ran in parallel stand by their numbers.
+func inParts(branches []record.Branch) []record.Branch {
+	slices.SortStableFunc(branches, func(a, b record.Branch) int {
+		p, q := a.Key.Path(), b.Key.Path()
+		return slices.Compare(partsOf(&p), partsOf(&q))
+	})
+	return branches
+}
+
+// choiceLines say which candidates were kept, at a place and not below it.
+func choiceLines(f *record.Fold, place echo.Key, indent string) []string {
+	var out []string
+	for _, c := range f.Choices(place) {
+		if c.Key != place.Step(echo.StepChoice) {
+			continue
+		}
+		line := fmt.Sprintf("candidate %d is kept", c.Winner)
+		switch {
+		case c.Winner == 0:
+			line = "the best of the steps before is kept"
+		case c.Winner < 0:
+			line = "one answer is written from all"
+		}
+		if line += " (" + string(c.How); c.Tie {
+			line += ", a tie"
+		}
+		out = append(out, indent+"choice: "+line+")")
+	}
+	return out
+}
+
+// wholeLines say which candidates of the whole cascade were kept. How each ended is what its child says.
+func wholeLines(f *record.Fold) []string {
+	out := choiceLines(f, echo.RunKey(), "")
+	steps := map[echo.Key]bool{}
+	for _, c := range f.Choices(echo.RunKey()) {
+		if at := c.Key.Branch(); !at.IsZero() && !steps[at] {
+			steps[at] = true
+			out = append(out, choiceLines(f, at, fmt.Sprintf("refinement, step %d: ", c.Step))...)
+		}
+	}
+	return out
+}
+
 // branchLines say how the branches of a visit ended, such as the elements of its list.
 func branchLines(f *record.Fold, visit echo.Key) []string {
-	var out []string
-	for _, b := range f.Branches(visit) {
+	out := choiceLines(f, visit, "  ")
+	for _, b := range inParts(f.Branches(visit)) {
 		line := "did not begin"
 		switch {
 		case b.Status.IsDone():
@@ -70,10 +127,16 @@ func branchLines(f *record.Fold, visit echo.Key) []string {
 		case b.FailedItem > 0:
 			line = fmt.Sprintf("did not begin, as %s %d had failed", b.Step.Kind, b.FailedItem)
 		}
-		out = append(out, fmt.Sprintf("  %s %d: %s", b.Step.Kind, b.Step.Number, line))
-		for _, d := range b.Verdicts {
-			out = append(out, "  "+verdictLine(&d))
+		if b.Step.Kind == echo.StepReforge { // which has no end of its own
+			line = "refinement"
 		}
+		p := b.Key.Path()
+		indent := strings.Repeat("  ", len(p.Parts()))
+		out = append(out, fmt.Sprintf("%s%s %d: %s", indent, b.Step.Kind, b.Step.Number, line))
+		for _, d := range b.Verdicts {
+			out = append(out, indent+verdictLine(&d))
+		}
+		out = append(out, choiceLines(f, b.Key, indent+"  ")...)
 	}
 	return out
 }

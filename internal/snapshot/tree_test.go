@@ -101,3 +101,43 @@ func TestAnswersOfChildren(t *testing.T) {
 	require.Equal(t, end.Usage, again.Usage)
 	require.Equal(t, echo.NodeChildEnd, again.NodeType)
 }
+
+// Candidates stand by their numbers, those of an element below it, and the choices with them.
+func TestObserveCandidates(t *testing.T) {
+	t.Parallel()
+	var entries []*echo.Entry
+	add := func(key string, p echo.Payload) {
+		e := echo.NewEntry(echo.MustKey(key), p)
+		e.Seq = uint64(len(entries) + 1)
+		e.SetKeyFields()
+		entries = append(entries, e)
+	}
+	done := echo.PhaseEnd{Status: echo.StatusCompleted, Reason: echo.StopAnswered, Attempts: 1, Turns: 1}
+	add("each/start", echo.PhaseStart{Visit: 1})
+	for _, at := range []string{"each/item2/sounding2", "each/item1/sounding2", "each/item2/sounding1", "each/item1/sounding1"} {
+		add(at+"/candidate", echo.Candidate{})
+		add(at+"/finish", done)
+	}
+	add("each/item2/choice", echo.Choice{Winner: -1, How: echo.ChoiceAggregate})
+	add("each/item1/choice", echo.Choice{Winner: 2, How: echo.ChoiceFirst, Tie: true})
+	add("each/item1/reforge1/sounding1/finish", done)
+	add("each/item1/reforge1/choice", echo.Choice{Step: 1, How: echo.ChoiceVotes})
+	add("each/item1/finish", done)
+	add("each/item2/finish", done)
+	add("each/end", done)
+	add("run/sounding2/candidate", echo.ChildStart{Session: "c2", Cascade: "x", How: echo.ChildSounding})
+	add("run/sounding1/candidate", echo.ChildStart{Session: "c1", Cascade: "x", How: echo.ChildSounding})
+	add("run/choice", echo.Choice{Winner: 1, How: echo.ChoiceOnly})
+	add("run/reforge1/choice", echo.Choice{Step: 1, Winner: 2, How: echo.ChoiceSame})
+	o := Observe(entries)
+	const end = "completed (answered), attempts 1"
+	require.Equal(t, []string{
+		"each: " + end,
+		"  item 1: " + end, "    choice: candidate 2 is kept (first, a tie)", "    sounding 1: " + end, "    sounding 2: " + end,
+		"    reforge 1: refinement", "      choice: the best of the steps before is kept (votes)", "      sounding 1: " + end,
+		"  item 2: " + end, "    choice: one answer is written from all (aggregate)", "    sounding 1: " + end, "    sounding 2: " + end,
+		"choice: candidate 1 is kept (only)", "refinement, step 1: choice: candidate 2 is kept (same)", "run: did not end",
+	}, o.Phases)
+	require.Equal(t, "run/sounding1/candidate", o.Tools[0].At.String())
+	require.Equal(t, "run/sounding2/candidate", o.Tools[1].At.String())
+}

@@ -47,7 +47,7 @@ func members(typ reflect.Type) (all, always []string) {
 			continue
 		}
 		all = append(all, name)
-		if !strings.Contains(options, "omitempty") {
+		if !strings.Contains(options, "omitempty") && !strings.Contains(options, "omitzero") {
 			always = append(always, name)
 		}
 	}

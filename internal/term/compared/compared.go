@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/chosen"
 	"github.com/windlass-run/windlass/internal/comparison"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/contexts"
@@ -29,8 +31,35 @@ func Write(o contexts.Out, s *Sessions) error {
 		p.line("")
 		p.keep(table(s).Render(p.W, p.Room()))
 	}
+	p.candidates(s)
 	p.outputs(s)
 	return p.err
+}
+
+// candidates says what became of those of phases, and of the whole cascade.
+func (p *printer) candidates(s *Sessions) {
+	p.choices("the whole cascade", s.A.Choices, s.B.Choices)
+	for i := range s.Phases {
+		var a, b []echo.Choice
+		if f := s.Phases[i].A; f != nil {
+			a = f.Choices
+		}
+		if f := s.Phases[i].B; f != nil {
+			b = f.Choices
+		}
+		p.choices(s.Phases[i].Visit, a, b)
+	}
+}
+
+func (p *printer) choices(of string, a, b []echo.Choice) {
+	was, is := chosen.Sum(a), chosen.Sum(b)
+	name := p.Paint(term.Bold, "candidates of "+term.Cell(of))
+	switch {
+	case was == is && was != "":
+		p.line(fmt.Sprintf("\n%s, both: %s", name, was))
+	case was != is:
+		p.line(fmt.Sprintf("\n%s:\n  A  %s\n  B  %s", name, cmp.Or(was, "none"), cmp.Or(is, "none")))
+	}
 }
 
 // printer writes to a stream and keeps its first error.

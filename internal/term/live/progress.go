@@ -31,11 +31,6 @@ type Progress struct {
 	said    []*saying // what stays above the frame, and is not there yet
 	failure string    // the newest one
 	prefix  string    // of its places: the names of the children that it is in
-	spread
-}
-
-// spread is what a run spreads over other sessions.
-type spread struct {
 	family  family
 }
 
