@@ -120,9 +120,12 @@ func (b *bench) measure(ctx context.Context, prefix int) (*row, error) {
 
 // cascade returns the phase, for one candidate alone or with soundings.
 func (b *bench) cascade(prefix, candidate int, sounding, masks bool) map[string]any {
-	document := filler("The document", prefix*bytesOfToken)
+	instructions := "CANDIDATE work on this document:\n" + filler("The document", prefix*bytesOfToken)
+	if !sounding && candidate > 0 {
+		instructions += "\n\nApproach:\n" + approaches[(candidate-1)%len(approaches)]
+	}
 	phase := map[string]any{
-		"name": "work", "instructions": "CANDIDATE work on this document:\n" + document, "tackle": []string{"look"},
+		"name": "work", "instructions": instructions, "tackle": []string{"look"},
 		"rules": map[string]any{"max_turns": b.turns + 1}, "max_output_tokens": 2000,
 	}
 	if masks {
@@ -132,8 +135,6 @@ func (b *bench) cascade(prefix, candidate int, sounding, masks bool) map[string]
 		phase["soundings"] = map[string]any{
 			"factor": b.candidates, "max_parallel": b.candidates, "mutation_mode": "approach", "mutations": approaches,
 		}
-	} else if candidate > 0 {
-		phase["instructions"] = phase["instructions"].(string) + "\n\nApproach:\n" + approaches[(candidate-1)%len(approaches)]
 	}
 	tool := map[string]any{
 		"tool_id": "look", "type": "shell", "idempotent": true, "description": "Looks at a thing.",
@@ -205,8 +206,8 @@ func (b *bench) one(ctx context.Context, cascade map[string]any, cache llmtest.C
 		return spent{}, errors.Join(err, server.Refused())
 	}
 	s := count(server)
-	if phase := cascade["phases"].([]any)[0].(map[string]any); phase["soundings"] == nil {
-		return s, nil
+	if s.judged == 0 {
+		return s, nil // a run without soundings
 	}
 	out, err := b.windlass(ctx, home, server.URL, "soundings", "bench", "--json")
 	if err != nil {

@@ -221,7 +221,7 @@ func TestModelsThatAreAsked(t *testing.T) {
 		`{"factor": 2, "evaluator_model": "j", "rewrite_model": "r", "reforge": {"mutate": true}}`:                                  {"r", "j"},
 		`{"factor": 2, "evaluator_model": "j", "rewrite_model": "r", "mutation_mode": "augment"}`:                                   {"j"},
 		`{"factor": 2, "mutate": true, "evaluator_model": "j"}`:                                                                     {"run", "j"},
-		`{"factor": 2, "mode": "aggregate"}`:                                                                                        nil,
+		`{"factor": 2, "mode": "aggregate"}`: nil,
 	} {
 		require.Equal(t, want, read(t, text).Asks("run"), text)
 	}

@@ -93,7 +93,7 @@ func (k *Kills) undisturbed(t *testing.T, name string) *Undisturbed {
 	t.Helper()
 	u := &Undisturbed{Name: name, ids: map[string]bool{}}
 	u.Case = ReadCase(t, filepath.Join(k.Dir, name+".json"))
-	u.Case.Rows = k.Rows
+	u.Rows = k.Rows
 	w := k.world(t, u)
 	start := time.Now()
 	r := w.Result(w.MustRun(0, u.Arguments(name)...))
