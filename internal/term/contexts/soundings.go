@@ -262,7 +262,7 @@ func howText(c *echo.Choice) string {
 		return text
 	}
 	held := fmt.Sprintf("%s, %d of them flipped", term.Plural(c.Pairs, "pair")+" of ballots", c.Flipped)
-	wanted := strconv.FormatFloat(1/(1-c.Confidence), 'g', 3, 64)
+	wanted := number(cmp.Or(c.Needed, 1/(1-c.Confidence)))
 	if c.Tie {
 		rule := "the cheapest"
 		if c.How == echo.ChoiceFirst {
