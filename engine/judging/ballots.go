@@ -82,6 +82,7 @@ func (j *judge) ask(ctx context.Context, sheets []sheet) ([]*effect.ModelRespons
 		}
 	}
 	replies := make([]*effect.ModelResponse, len(sheets))
+	lead := j.lead(sheets)
 	err := j.bench.Each(ctx, keys, func(ctx context.Context, i int, calls *core.Calls) error {
 		req := requests[i]
 		req.Site = calls.Site
@@ -90,6 +91,11 @@ func (j *judge) ask(ctx context.Context, sheets []sheet) ([]*effect.ModelRespons
 		if err := calls.Begin(ctx, key, req); err != nil {
 			return err
 		}
+		leave, err := lead.enter(ctx, calls, key, req)
+		if err != nil {
+			return err
+		}
+		defer leave()
 		resp, err := calls.Ask(ctx, key, req)
 		if err != nil {
 			return sheets[i].failed(err)
