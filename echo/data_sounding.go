@@ -77,6 +77,7 @@ type Choice struct {
 	How        ChoiceHow  `json:"how"`
 	Tie        bool       `json:"tie,omitempty"`        // no candidate had enough confidence
 	Confidence float64    `json:"confidence,omitempty"` // that was asked for
+	Needed     float64    `json:"needed,omitempty"`     // the e-value that a winner needs: 1 / (1 - Confidence), more where rounds share the doubt
 	EValue     float64    `json:"e_value,omitempty"`    // of the test at its end: against "no candidate is preferred"
 	Pairs      int        `json:"pairs,omitempty"`      // of ballots
 	Flipped    int        `json:"flipped,omitempty"`    // of those: the judge named another one when the order was reversed

@@ -8,6 +8,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade/document"
 	"github.com/windlass-run/windlass/cascade/settings"
+	"github.com/windlass-run/windlass/engine/election"
 	"github.com/windlass-run/windlass/internal/source"
 )
 
@@ -249,11 +250,32 @@ func (b *block) checkChoice() {
 		at.Key("min").Error(document.CodeConflicting, fmt.Sprintf(`%s is %d, and "max" is %d`, at.Key("min").Describe(), b.Ballots.Min, b.Ballots.Max),
 			fmt.Sprintf(`set "min" to at most %d`, b.Ballots.Max))
 	}
+	if b.Pareto == nil && !b.Aggregates() && b.Ballots != nil && at.Sound() {
+		b.checkDecides(at)
+	}
 	if b.Pareto == nil || b.Aggregates() {
 		return
 	}
 	for _, key := range b.written("ballots", "adaptive") {
 		b.at.NoEffect(key, fmt.Sprintf(`%s: with "pareto_frontier" answers get points and the policy always finds a winner, so %q is never used`, b.at.Describe(), key), "remove one of the two")
+	}
+}
+
+// checkDecides warns of so few pairs of ballots that no choice can be decided by them.
+func (b *block) checkDecides(at document.Place) {
+	confidence := b.Confidence()
+	if confidence <= 0.5 || confidence >= 1 {
+		return // which is an error of its own
+	}
+	_, most := b.Pairs()
+	fewest, ok := election.Fewest(MinFactor, confidence)
+	if !ok {
+		at.Warn(document.CodeNoEffect, fmt.Sprintf("%s: no number of pairs reaches a confidence of %g, so every choice is a tie", at.Describe(), confidence), `set "confidence" to 0.99 or less`)
+		return
+	}
+	if most < fewest {
+		at.Warn(document.CodeNoEffect, fmt.Sprintf("%s: a confidence of %g needs %d pairs or more, and there are %d at most, so every choice is a tie", at.Describe(), confidence, fewest, most),
+			fmt.Sprintf(`set "max" to %d or more, or "confidence" lower`, fewest))
 	}
 }
 

@@ -39,6 +39,9 @@ func (j *judge) addPair(e *election.Election, pair int, sheets []sheet, replies 
 		ballots[i] = j.ballot(&sheets[i], resp)
 		ballots[i].Pair, ballots[i].Reverse = j.held+pair, i == 1
 		readVote(resp, &ballots[i])
+		if j.ballots++; ballots[i].Problem != "" {
+			j.silent, j.problem = j.silent+1, ballots[i].Problem
+		}
 		if w := ballots[i].Winner; w != nil {
 			said[i] = election.Names(*w)
 		}

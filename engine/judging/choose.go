@@ -1,6 +1,7 @@
 package judging
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,6 +9,8 @@ import (
 	"github.com/windlass-run/windlass/cascade/soundings"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/election"
+	"github.com/windlass-run/windlass/internal/excerpt"
+	"github.com/windlass-run/windlass/internal/quantity"
 )
 
 // Choose chooses one of the entrants and records the ballots and the choice. Entrants that failed or were
@@ -30,6 +33,9 @@ func Choose(ctx context.Context, b Bench, q Question) (*echo.Choice, error) {
 		c.Pairs, c.Flipped = was.Pairs, was.Flipped
 		took.add(was.CostUSD)
 	}
+	if err := warnOfRejected(b, &q, f); err != nil {
+		return nil, err
+	}
 	switch {
 	case f.left == 1:
 		c.Winner, c.How = f.answers[0].number, echo.ChoiceOnly
@@ -46,6 +52,36 @@ func Choose(ctx context.Context, b Bench, q Question) (*echo.Choice, error) {
 		return c, nil
 	}
 	return c, Record(b, &q, c)
+}
+
+// warnOfRejected says that the candidates to choose from are those that a check has rejected.
+func warnOfRejected(b Bench, q *Question, f *field) error {
+	why, rejected := "", 0
+	for _, e := range q.Entrants {
+		if e.Failed == "" && e.Rejected == "" {
+			return nil
+		}
+		if e.Failed == "" {
+			why, rejected = cmp.Or(why, e.Rejected), rejected+1
+		}
+	}
+	if q.Before != nil || rejected == 0 {
+		return nil
+	}
+	return b.Place().Rec.Warn(q.Key.Step(echo.StepChoice), fmt.Sprintf("the checks before the choice rejected %s, which is all that did not fail, and one of them is kept all the same: %s",
+		quantity.Of(rejected, "candidate"), excerpt.Line(why, mostShown)))
+}
+
+// mostShown is how many bytes of a reason a warning shows.
+const mostShown = 200
+
+// warnOfSilence says that the judge gave no verdict in half of its ballots or more.
+func (j *judge) warnOfSilence() error {
+	if j.silent == 0 || 2*j.silent < j.ballots {
+		return nil
+	}
+	return j.bench.Place().Rec.Warn(j.q.Key.Step(echo.StepChoice), fmt.Sprintf("the judge %s gave no verdict in %d of %s: %s",
+		j.model, j.silent, quantity.Of(j.ballots, "ballot"), excerpt.Line(j.problem, mostShown)))
 }
 
 // supported returns an error for settings that have a person choose.
@@ -83,7 +119,7 @@ func chooseByModel(ctx context.Context, b Bench, q *Question, f *field, c *echo.
 func (j *judge) vote(ctx context.Context, c *echo.Choice) error {
 	s := j.q.Settings
 	least, most := s.Pairs()
-	c.Confidence = s.Confidence()
+	c.Confidence, c.Needed = s.Confidence(), election.Round(1/(1-j.q.confidence()))
 	voters := make([]election.Candidate, len(j.field.answers))
 	for i, a := range j.field.answers {
 		voters[i] = election.Candidate{Number: a.number, Copies: a.copies}
@@ -97,6 +133,9 @@ func (j *judge) vote(ctx context.Context, c *echo.Choice) error {
 		if err := j.hold(ctx, e, pairs); err != nil {
 			return err
 		}
+	}
+	if err := j.warnOfSilence(); err != nil {
+		return err
 	}
 	d := e.Decision()
 	c.EValue, c.Tie = d.EValue, !d.Decided

@@ -69,14 +69,17 @@ func (f *field) enter(s *echo.Standing, e Entrant, of map[string]int) {
 	at, known := of[content]
 	if !known {
 		of[content] = len(f.answers)
-		f.answers = append(f.answers, answer{number: e.Number, text: whole(e.Text), copies: 1, cost: known64(e.CostUSD)})
+		f.answers = append(f.answers, answer{number: e.Number, text: whole(e.Text), copies: 1, cost: e.weighed()})
 		return
 	}
 	a := &f.answers[at]
 	a.copies++
-	a.cost = min(a.cost, known64(e.CostUSD))
+	a.cost = min(a.cost, e.weighed())
 	s.State, s.SameAs = echo.CandidateSame, a.number
 }
+
+// weighed returns the cost by which the entrant is chosen; one that is not known is infinite.
+func (e *Entrant) weighed() float64 { return known64(cmp.Or(e.Weighed, e.CostUSD)) }
 
 // whole returns a text as a journal has it: each byte that is no UTF-8 is the character that stands for it.
 func whole(text string) string { return string([]rune(text)) }

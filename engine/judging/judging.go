@@ -13,10 +13,11 @@ type Entrant struct {
 	Number   int    // of its branch, from 1; 0: the best answer of the steps before
 	Text     string // its answer as it is recorded, without secrets; that of a failed one is empty
 	Hash     echo.Hash
-	Failed   string // why it failed; "": it did not
-	Rejected string // why a free check rejected it; "": none did
-	CostUSD  *float64
-	Tokens   int64 // in and out
+	Failed   string   // why it failed; "": it did not
+	Rejected string   // why a free check rejected it; "": none did
+	CostUSD  *float64 // that it took; nil: not known
+	Weighed  *float64 // the same as choices weigh it: what a shared prefix costs is shared, too; nil: as it is
+	Tokens   int64    // in and out
 	Model    string
 	Mutation *echo.Mutation
 }

@@ -31,6 +31,13 @@ type judge struct {
 	shown []answer
 	guide guide
 	took  bill
+	silence
+}
+
+// silence is how often a judge gave no verdict.
+type silence struct {
+	ballots, silent int
+	problem         string // of the last of these
 }
 
 // guide are the instructions for judges.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade/soundings"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/judging"
 )
@@ -132,6 +133,12 @@ func (c *Course) enter(on Stage, q *judging.Question, list []*Candidate) {
 		c.Task = cmp.Or(c.Task, x.Task)
 	}
 	q.Task, q.Prefix = c.Task, Saved(firsts)
+	even := Even(firsts)
+	for i, x := range list {
+		if usd := x.Taken.Cost(); usd != nil && x.First != nil {
+			q.Entrants[i].Weighed = new(record.RoundUSD(*usd + even[x.First]))
+		}
+	}
 }
 
 // choose keeps one of the candidates, or has one answer written from all of them.

@@ -126,29 +126,13 @@ func (g *Gate) join(f *First) (before, now *leader) {
 func Saved(firsts []*First) *echo.Prefix {
 	var out echo.Prefix
 	known, usd := true, 0.0
-	left := append([]*First{}, firsts...)
-	for len(left) > 0 {
-		lead, group, others := left[0], []*First{left[0]}, []*First(nil)
-		shared := int64(0)
-		for _, f := range left[1:] {
-			if n := lead.shared(f); lead.worthIt(n) {
-				if group = append(group, f); shared == 0 || n < shared {
-					shared = n
-				}
-				continue
-			}
-			others = append(others, f)
-		}
-		left = others
-		if len(group) == 1 {
-			continue
-		}
-		out.Shared = max(out.Shared, shared)
-		out.Waited += len(group) - 1
-		cached, sound := cachedOf(group)
+	for _, g := range groupsOf(firsts) {
+		out.Shared = max(out.Shared, g.shared)
+		out.Waited += len(g.firsts) - 1
+		cached, sound := cachedOf(g.firsts)
 		out.Cached += cached
 		known = known && sound
-		usd += float64(float64(cached)*(lead.Price.Input-lead.Price.Cached)) / 1e6
+		usd += float64(float64(cached)*g.margin()) / 1e6
 	}
 	if out.Waited == 0 {
 		return nil
@@ -157,6 +141,61 @@ func Saved(firsts []*First) *echo.Prefix {
 		out.SavedUSD = &usd
 	}
 	return &out
+}
+
+// group are first requests that share a prefix, which one of them pays for all. It has at least two.
+type group struct {
+	firsts []*First
+	shared int64 // tokens that all of them begin with
+}
+
+// margin returns what a million tokens cost less that come from the cache, in USD.
+func (g *group) margin() float64 { return g.firsts[0].Price.Input - g.firsts[0].Price.Cached }
+
+// groupsOf returns the first requests that share a prefix worth waiting for, in their order.
+func groupsOf(firsts []*First) []group {
+	var out []group
+	left := append([]*First{}, firsts...)
+	for len(left) > 0 {
+		g, others := group{firsts: left[:1:1]}, []*First(nil)
+		for _, f := range left[1:] {
+			n := left[0].shared(f)
+			if !left[0].worthIt(n) {
+				others = append(others, f)
+				continue
+			}
+			if g.firsts = append(g.firsts, f); g.shared == 0 || n < g.shared {
+				g.shared = n
+			}
+		}
+		left = others
+		if len(g.firsts) > 1 {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// Even returns what is to be added to the cost of each candidate with a first request, in USD, so that those
+// which share a prefix have paid the same for it: which of them paid it is chance, and a choice by cost must
+// not depend on that. The sum is 0.
+func Even(firsts []*First) map[*First]float64 {
+	out := map[*First]float64{}
+	for _, g := range groupsOf(firsts) {
+		saved, mean, calls := map[*First]float64{}, 0.0, 0
+		for _, f := range g.firsts {
+			if f.Usage == nil {
+				continue // its call has failed
+			}
+			saved[f] = float64(float64(min(f.Usage.Cached, g.shared))*g.margin()) / 1e6
+			mean += saved[f]
+			calls++
+		}
+		for f, usd := range saved {
+			out[f] = usd - mean/float64(calls)
+		}
+	}
+	return out
 }
 
 // cachedOf returns the tokens that all but one of a group read from the cache; sound is false when the

@@ -124,3 +124,19 @@ func TestSaved(t *testing.T) {
 	b.Usage.Estimated = true
 	require.Nil(t, Saved([]*First{a, b}).SavedUSD)
 }
+
+// What a prefix costs that candidates share is shared among them, whichever of them paid it.
+func TestEven(t *testing.T) {
+	t.Parallel()
+	a, b, c, alone := first(long, "a"), first(long, "b"), first(long, "c"), first("other")
+	a.Usage, b.Usage, c.Usage = &echo.Usage{In: 1200}, &echo.Usage{In: 1200, Cached: 900}, &echo.Usage{In: 1200, Cached: 900}
+	got := Even([]*First{a, b, alone, c})
+	require.Len(t, got, 3)
+	require.InDelta(t, -600*1.5e-6, got[a], 1e-12)
+	require.InDelta(t, 300*1.5e-6, got[b], 1e-12)
+	require.InDelta(t, 300*1.5e-6, got[c], 1e-12)
+	c.Usage = nil
+	got = Even([]*First{a, b, c})
+	require.Len(t, got, 2, "a call that failed has paid nothing of it that is known")
+	require.InDelta(t, 0, got[a]+got[b], 1e-12)
+}

@@ -72,11 +72,13 @@ func Freeze(ctx context.Context, rec Recorded, r engine.Runner, c *cascade.Casca
 // answersOf returns the outcomes that a run is answered from: no clocks and budgets, no selections
 // by a model and no tools of the engine, which follow from other answers.
 func answersOf(entries []*echo.Entry) []Answer {
-	byModel, begun := map[echo.Key]bool{}, map[echo.Key]bool{}
+	byModel, begun, chosen := map[echo.Key]bool{}, map[echo.Key]bool{}, false
 	for _, e := range entries {
 		switch e.NodeType { //nolint:exhaustive // the others are no answers, or always ones
 		case echo.NodeValue:
 			byModel[e.Key.Parent()] = true
+		case echo.NodeChoice:
+			chosen = true
 		case echo.NodeChildStart: // what a model is told of a child that it called follows from its end
 			begun[e.Key] = true
 		}
@@ -88,7 +90,7 @@ func answersOf(entries []*echo.Entry) []Answer {
 			e.NodeType == echo.NodeToolCall && e.Tool != nil && !engine.IsOwnTool(e.Tool.Name) && !begun[e.Key],
 			e.NodeType == echo.NodeInter && !byModel[e.Key],
 			e.NodeType == echo.NodeValue && !e.Key.IsBudgetReading():
-			answers = append(answers, answerOf(e))
+			answers = append(answers, answerOf(e, chosen))
 		}
 	}
 	return answers

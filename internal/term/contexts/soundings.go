@@ -261,8 +261,11 @@ func howText(c *echo.Choice) string {
 	if text, ok := howTexts[c.How]; ok {
 		return text
 	}
+	if c.Tie && c.Pairs == 0 {
+		return "as no answer got points, and " + map[bool]string{true: "the first", false: "the cheapest"}[c.How == echo.ChoiceFirst] + " is taken of a tie"
+	}
 	held := fmt.Sprintf("%s, %d of them flipped", term.Plural(c.Pairs, "pair")+" of ballots", c.Flipped)
-	wanted := strconv.FormatFloat(1/(1-c.Confidence), 'g', 3, 64)
+	wanted := number(cmp.Or(c.Needed, 1/(1-c.Confidence)))
 	if c.Tie {
 		rule := "the cheapest"
 		if c.How == echo.ChoiceFirst {
