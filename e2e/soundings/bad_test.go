@@ -4,6 +4,7 @@ package soundings
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/windlass-run/windlass/e2e/lab/billed"
@@ -37,7 +38,7 @@ var (
 func judgeSays(text string) billed.Rule { return billed.Says(`Which answer is the best one`, text) }
 
 func badCases() []billed.Bad {
-	return append(append(badFiles(), badJudges()...), append(badCandidates(), badBudgets()...)...)
+	return append(append(badFiles(), badJudges()...), append(append(badCandidates(), badCascades()...), badBudgets()...)...)
 }
 
 func badFiles() []billed.Bad {
@@ -118,6 +119,29 @@ func badCandidates() []billed.Bad {
 		{
 			Name: "all answers are the same", Files: drafts(`{"factor":3,"max_parallel":1}`), Answers: []billed.Rule{billed.Says(`DRAFT`, `the same`), ends}, Shows: shows,
 		},
+	}
+}
+
+// badCascades are those of whole cascades.
+func badCascades() []billed.Bad {
+	whole := map[string]string{"main.json": `{"cascade_id":"main","soundings":{"factor":2,"max_parallel":1,"ballots":{"min":1,"max":1}},"phases":[
+ {"name":"draft","max_output_tokens":40,"instructions":"DRAFT {{ sounding_index }}."}]}`}
+	best := []billed.Rule{bestIs("draft 1"), isTie(), writes}
+	return []billed.Bad{
+		{
+			Name: "all candidates of a cascade fail by the provider", Files: whole, Answers: []billed.Rule{billed.Refuses(`^DRAFT`, 400)}, Mended: best, Shows: shows,
+		},
+		{
+			Name: "a candidate of a cascade fails by the provider", Files: whole, Answers: []billed.Rule{billed.Refuses(`^DRAFT 0`, 400), writes}, Shows: shows,
+		},
+		{
+			Name: "the judge of a cascade cannot be reached", Files: whole, Answers: []billed.Rule{billed.Refuses(`Which answer is the best one`, 400), writes}, Mended: best, Shows: shows,
+		},
+		{
+			Name: "the budget of a cascade ends between candidates", Files: whole, Answers: best, Flags: []string{"--max-usd", "0.00038"}, Mended: best,
+			Again: []string{"--max-usd", "1"}, Shows: shows,
+		},
+		{Name: "the factor of a cascade is 65", Files: map[string]string{"main.json": strings.Replace(whole["main.json"], `"factor":2`, `"factor":65`, 1)}},
 	}
 }
 
