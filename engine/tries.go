@@ -29,13 +29,18 @@ func sound(ctx context.Context, v *visit) (any, error) {
 	if v.Def.Deterministic() {
 		course.Task = fmt.Sprintf("Run the tool %s.", v.Def.Tool)
 	} else {
-		course.Species = sounding.Species(v.Def)
+		course.Species = sounding.Species(v.Def, v.seen())
 	}
 	best, err := course.Run(ctx, on)
 	if err != nil {
 		return nil, err
 	}
 	return on.keep(ctx, best)
+}
+
+// seen returns what the templates of a visit see, as it is recorded.
+func (v *visit) seen() string {
+	return v.Rec.Mask.Text(string(effect.MustJSON([]any{v.run.spec.Input, v.run.session.State, v.run.vars})))
 }
 
 // Perform implements [sounding.Stage].

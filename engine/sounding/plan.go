@@ -41,11 +41,12 @@ func (p *Plan) Vars() map[string]any {
 }
 
 // Species returns what makes rewrites of a phase comparable: 16 hexadecimal digits, the hash of
-// everything of it but the models and how it is tried.
-func Species(def *cascade.Phase) string {
+// everything of it but the models and how it is tried, and of all that its templates are given. Rewrites are of
+// rendered instructions: a run is never shown those with the input or the state of another one.
+func Species(def *cascade.Phase, given string) string {
 	d := *def
 	d.Model, d.Fallback, d.Soundings = "", nil, nil
-	return digits(effect.MustJSON(d))
+	return digits(append(effect.MustJSON(d), given...))
 }
 
 // Seed returns what decides by chance for the candidates of a place.

@@ -64,10 +64,11 @@ func TestPlans(t *testing.T) {
 
 	changed := *def
 	changed.Model, changed.Soundings = "other", nil
-	require.Equal(t, Species(def), Species(&changed))
+	require.Equal(t, Species(def, ""), Species(&changed, ""))
 	changed.Instructions = "other"
-	require.NotEqual(t, Species(def), Species(&changed))
-	require.Len(t, Species(def), 16)
+	require.NotEqual(t, Species(def, ""), Species(&changed, ""))
+	require.Len(t, Species(def, ""), 16)
+	require.NotEqual(t, Species(def, "one input"), Species(def, "another"), "a run is not shown what another one was given")
 	require.NotEqual(t, Seed("s", echo.PhaseKey("a", 1)), Seed("s", echo.PhaseKey("a", 2)))
 	require.NotContains(t, Seed("s", echo.Key{}), "s")
 }
