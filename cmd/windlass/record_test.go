@@ -59,6 +59,7 @@ func everythingArrives(t *testing.T, l *lab) {
 	require.NoError(t, os.CopyFS(filepath.Join(l.dir, "examples"), os.DirFS(filepath.Join(repo, "examples"))))
 	l.file("README.md", "# A project\n")
 	l.file("main.go", "package main\n\nfunc main() {}\n")
+	shareGoCache(t, filepath.Join(l.dir, "home"))
 	runs := []struct {
 		code int
 		args []string
@@ -379,4 +380,17 @@ func instant(t *testing.T, layout string, text any) string {
 	at, err := time.Parse(layout, text.(string))
 	require.NoError(t, err)
 	return at.UTC().Format(time.RFC3339Nano)
+}
+
+// shareGoCache gives a home what Go has built: an example runs Go, which would build its standard library anew there.
+func shareGoCache(t *testing.T, home string) {
+	t.Helper()
+	dir := os.Getenv("GOCACHE")
+	if dir == "" {
+		caches, err := os.UserCacheDir()
+		require.NoError(t, err)
+		dir = filepath.Join(caches, "go-build")
+	}
+	require.NoError(t, os.MkdirAll(filepath.Join(home, ".cache"), 0o700))
+	require.NoError(t, os.Symlink(dir, filepath.Join(home, ".cache", "go-build")))
 }

@@ -100,7 +100,7 @@ type (
 // runs them.
 func testEnvironment(work, cache, dsn, baseURL string) []string {
 	return []string{
-		"HOME=" + filepath.Join(work, "home"), "TMPDIR=" + work, "GOCACHE=" + goCache(), // an example runs Go
+		"HOME=" + filepath.Join(work, "home"), "TMPDIR=" + work,
 		"WINDLASS_HOME=" + filepath.Join(work, "windlass"), "WINDLASS_CACHE=" + cache, "WINDLASS_CLICKHOUSE_DSN=" + dsn,
 		"GORACE=atexit_sleep_ms=0", // the race detector's processes end without waiting a second
 		"WINDLASS_MODEL=", "WINDLASS_EMBEDDING_MODEL=hashed", "OPENAI_BASE_URL=" + baseURL, "OPENAI_API_KEY=" + testKey, "TERM=dumb", "TZ=UTC", "LC_ALL=C.UTF-8",
@@ -293,16 +293,4 @@ func scriptGone(ts *testscript.TestScript, neg bool, args []string) {
 	if found := processesWith(args[0]); len(found) > 0 {
 		ts.Fatalf("still running: %v", found)
 	}
-}
-
-// goCache is where Go keeps what it has built: a HOME of its own would have it build everything again.
-func goCache() string {
-	if dir := os.Getenv("GOCACHE"); dir != "" {
-		return dir
-	}
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "go-build")
 }
