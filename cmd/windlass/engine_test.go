@@ -16,12 +16,9 @@ func embeddedLab(t *testing.T) *lab {
 	t.Helper()
 	l := newLab(t, "")
 	l.env = append(l.env, "WINDLASS_ENGINE_IDLE=1s")
-	t.Cleanup(func() { // a test that failed must not leave an engine in a folder that goes away
-		if e := l.engine(); e.PID != 0 {
-			if p, err := os.FindProcess(e.PID); err == nil {
-				_ = p.Kill()
-			}
-		}
+	t.Cleanup(func() { // no engine may be left in a folder that goes away, and a killed one is not gone at once
+		l.killEngine()
+		until(t, "the engine has ended", func() bool { return len(processesWith(l.home+"/")) == 0 })
 	})
 	return l
 }
