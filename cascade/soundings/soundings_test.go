@@ -214,6 +214,7 @@ func TestModelsThatAreAsked(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
 		`{"factor": 3}`:                         {"run"},
+		`{"factor": 2, "mode": "aggregate"}`:    nil,
 		`{"factor": 1, "evaluator_model": "j"}`: nil,
 		`{"models": ["a", "b", "a"], "evaluator_model": "j", "aggregator_model": "g", "rewrite_model": "r"}`:                        {"a", "b", "j"},
 		`{"factor": 2, "mode": "aggregate", "evaluator_model": "j", "aggregator_model": "g", "rewrite_model": "r", "mutate": true}`: {"r"},
@@ -221,7 +222,6 @@ func TestModelsThatAreAsked(t *testing.T) {
 		`{"factor": 2, "evaluator_model": "j", "rewrite_model": "r", "reforge": {"mutate": true}}`:                                  {"r", "j"},
 		`{"factor": 2, "evaluator_model": "j", "rewrite_model": "r", "mutation_mode": "augment"}`:                                   {"j"},
 		`{"factor": 2, "mutate": true, "evaluator_model": "j"}`:                                                                     {"run", "j"},
-		`{"factor": 2, "mode": "aggregate"}`: nil,
 	} {
 		require.Equal(t, want, read(t, text).Asks("run"), text)
 	}

@@ -33,7 +33,7 @@ func Choose(ctx context.Context, b Bench, q Question) (*echo.Choice, error) {
 		c.Pairs, c.Flipped = was.Pairs, was.Flipped
 		took.add(was.CostUSD)
 	}
-	if err := warnOfRejected(b, &q, f); err != nil {
+	if err := warnOfRejected(b, &q); err != nil {
 		return nil, err
 	}
 	switch {
@@ -55,7 +55,7 @@ func Choose(ctx context.Context, b Bench, q Question) (*echo.Choice, error) {
 }
 
 // warnOfRejected says that the candidates to choose from are those that a check has rejected.
-func warnOfRejected(b Bench, q *Question, f *field) error {
+func warnOfRejected(b Bench, q *Question) error {
 	why, rejected := "", 0
 	for _, e := range q.Entrants {
 		if e.Failed == "" && e.Rejected == "" {

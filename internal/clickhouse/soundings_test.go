@@ -37,7 +37,8 @@ func tries(t *testing.T) []*echo.Entry {
 	ballot("draft/ballot5", echo.Ballot{Pair: 3, Judge: "judge", Order: []int{1, 2}, Labels: []string{"E", "F"}, Said: "tie", CostUSD: at(0.5)})
 	ballot("draft/ballot6", echo.Ballot{Pair: 3, Reverse: true, Judge: "judge", Order: []int{2, 1}, Labels: []string{"G", "H"}, Problem: "no verdict", CostUSD: at(0.5)})
 	n1.say("draft/choice", echo.Choice{Winner: 2, How: echo.ChoiceVotes, Confidence: 0.9, EValue: 12, Pairs: 3, Flipped: 1, CostUSD: at(2.5), Standings: []echo.Standing{
-		{Number: 1, State: echo.CandidateLost, CostUSD: at(0.25), Tokens: 120}, {Number: 2, State: echo.CandidateWon, Votes: 1, EValue: 12, CostUSD: at(0.75), Tokens: 50},
+		{Number: 1, State: echo.CandidateLost, CostUSD: at(0.25), Tokens: 120},
+		{Number: 2, State: echo.CandidateWon, Votes: 1, EValue: 12, CostUSD: at(0.75), Tokens: 50},
 		{Number: 3, State: echo.CandidateRejected, Why: "too long", Tokens: 7},
 	}})
 	n1.say("draft/reforge1/sounding1/candidate", echo.Candidate{Index: 0, Factor: 1, Model: "large", Mutation: rewrite("best text"), Species: "5bec1e5"})
