@@ -238,7 +238,8 @@ const spawnTool = "spawn_cascade"
 // IsEngineTool reports whether a tool is one that the engine answers itself, whatever else has its name.
 func IsEngineTool(name string) bool {
 	switch name {
-	case recallTool, searchTool, setStateTool, getStateTool, routeTool, spawnTool:
+	case recallTool, searchTool, setStateTool, getStateTool, routeTool, spawnTool,
+		"ask_human", "ask_human_custom", "request_decision", "await_signal", "fire_signal":
 		return true
 	}
 	return false

@@ -18,7 +18,7 @@ var lacking = []struct{ name, needs string }{
 
 // laterTools are those of later versions.
 var laterTools = []string{
-	"ask_human", "ask_human_custom", "request_decision", "show_ui", "create_artifact", "list_artifacts", "get_artifact", "await_signal", "fire_signal",
+	"show_ui", "create_artifact", "list_artifacts", "get_artifact",
 	"sql_search", "sql_rag_search", "smart_sql_run", "list_sql_connections", "create_chart", "create_plotly", "create_vega_lite", "run_code", "linux_shell",
 	"rag_*", "research_*",
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/windlass-run/windlass/cascade/people"
 	"github.com/windlass-run/windlass/cascade/settings"
 	"github.com/windlass-run/windlass/cascade/soundings"
 )
@@ -73,6 +74,7 @@ type Tool struct {
 	ResponseJQ   string            `json:"response_jq,omitempty"` // a jq program over the result
 	Timeout      Duration          `json:"timeout,omitempty"`
 	Idempotent   bool              `json:"idempotent,omitempty"` // may be run again after a crash
+	Approve      bool              `json:"approve,omitempty"`    // its calls wait for approval
 }
 
 // Phase is one step of a cascade: a conversation with a model (Instructions) or one tool run
@@ -113,6 +115,8 @@ type Phase struct {
 	Wards         *Wards         `json:"wards,omitempty"`
 
 	Soundings *soundings.Soundings `json:"soundings,omitempty"`
+
+	HumanInput *people.HumanInput `json:"human_input,omitempty"`
 }
 
 // Deterministic reports whether the phase runs one tool without a model.
@@ -135,6 +139,7 @@ type Rules struct {
 
 	OnExhausted  OnExhausted `json:"on_exhausted,omitempty"`  // default fail
 	RequireTools bool        `json:"require_tools,omitempty"` // a tool that cannot be offered is an error, not a warning
+	Approve      []string    `json:"approve,omitempty"`       // names of tools whose calls wait for approval; * stands for any characters
 }
 
 // Check says when loop_until is asked.

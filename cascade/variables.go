@@ -8,6 +8,7 @@ import (
 // What the run itself keeps in state, beside what set_state sets.
 const (
 	StateOutputPrefix    = "output_"                  // and the name of a phase: its output
+	StateHumanPrefix     = "human_"                   // and the name of a phase: what a person answered to its human_input
 	StateValidatedOutput = "validated_output"         // the newest that has passed an output_schema
 	StateLastError       = "last_deterministic_error" // of a phase that runs a tool
 )

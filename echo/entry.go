@@ -38,6 +38,8 @@ const (
 	NodeCandidate   NodeType = "candidate"         // Candidate; one of several tries begins
 	NodeBallot      NodeType = "ballot"            // Ballot; what a judge said of candidates
 	NodeChoice      NodeType = "choice"            // Choice; which candidate is kept, and why
+	NodeWait        NodeType = "wait"              // Wait; the run waits for a person or a signal
+	NodeAnswer      NodeType = "answer"            // Answer; effect: how the wait ended
 )
 
 // Usage counts tokens of one model call, as the provider reported them.

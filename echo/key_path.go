@@ -90,6 +90,8 @@ const (
 	StepScore      StepKind = "score"     // numbered: a judge looks at one candidate, a branch
 	StepAggregate  StepKind = "aggregate" // one answer is written from all
 	StepChoice     StepKind = "choice"    // which candidate is kept
+	StepWait       StepKind = "wait"      // for a person, or for a signal
+	StepFire       StepKind = "fire"      // of a signal
 
 	// Messages that the engine adds to a history.
 	StepSystem  StepKind = "system"

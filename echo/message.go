@@ -365,6 +365,9 @@ func appendToolCalls(dst []byte, calls []ToolCall) []byte {
 	return append(dst, ']')
 }
 
+// TextHash returns the hash of a text: the first 16 hexadecimal digits of its SHA-256.
+func TextHash(text []byte) Hash { return shortHash(sha256.Sum256(text)) }
+
 func shortHash(sum [sha256.Size]byte) Hash {
 	return Hash(hex.EncodeToString(sum[:8]))
 }

@@ -17,9 +17,10 @@ const (
 	StatusFailed                    // it ended badly: a phase, a validator, a tool, the provider
 	StatusInterrupted               // the context ended: Ctrl-C, a deadline of the caller
 	StatusOverBudget                // a limit of the budget was reached
+	StatusWaiting                   // it waits for a person or a signal, and nothing else could go on
 )
 
-var statusNames = [...]string{"pending", "running", "completed", "failed", "interrupted", "over_budget"}
+var statusNames = [...]string{"pending", "running", "completed", "failed", "interrupted", "over_budget", "waiting"}
 
 // String returns the name that is recorded.
 func (s Status) String() string {
@@ -73,6 +74,7 @@ const (
 	StopError        StopReason = "error"              // a model call, a tool or a template failed
 	StopBudget       StopReason = "budget"             // a limit of the budget was reached
 	StopInterrupted  StopReason = "interrupted"        // the context ended
+	StopWaiting      StopReason = "waiting"            // an answer is awaited
 	StopEndOfCascade StopReason = "end_of_cascade"     // no phase is left to run
 	StopVisitLimit   StopReason = "visit_limit"        // a route led to the same phase too often
 	StopWard         StopReason = "ward"               // a ward rejected what it saw

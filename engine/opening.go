@@ -202,11 +202,16 @@ func (o *opening) sourceApplies(src cascade.Source) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	switch strings.ToLower(strings.TrimSpace(text)) {
+	return !leavesOut(text), nil
+}
+
+// leavesOut reports whether the text of a condition leaves out what it stands at.
+func leavesOut(condition string) bool {
+	switch strings.ToLower(strings.TrimSpace(condition)) {
 	case "", "false", "0", "none", "null":
-		return false, nil
+		return true
 	}
-	return true, nil
+	return false
 }
 
 // bring adds a message of another phase to the history, with the marks it has.

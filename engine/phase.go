@@ -98,7 +98,7 @@ func visitOf(r *run, at *core.Place, model string) *visit {
 		Place: at, calls: v.calls, templates: v.templates, cascade: r.spec.Cascade, session: r.session.ID, tools: r.Tools, children: v.childrenHere(), model: model,
 	}}
 	v.wards = &wards{v: v, retried: map[int]int{}}
-	v.tools = &toolCalls{ownTools: ownTools{Place: at, messages: r.messages}, set: &toolset.Toolset{}, schemas: r.schemas, repeats: toolset.Repeats{}, children: v.childrenHere()}
+	v.tools = &toolCalls{ownTools: ownTools{Place: at, messages: r.messages}, set: &toolset.Toolset{}, schemas: r.schemas, repeats: toolset.Repeats{}, children: v.childrenHere(), desk: &desk{Place: v.Place, run: r, schemas: r.schemas}}
 	return v
 }
 
@@ -121,7 +121,10 @@ func (v *visit) perform(ctx context.Context) (outcome, error) {
 	if err := screen(ctx, v, value); err != nil {
 		return outcome{}, v.located(err)
 	}
-	return outcome{value: value, chosen: v.tools.chosen}, v.settleOutput(value)
+	if err := v.settleOutput(value); err != nil {
+		return outcome{}, err
+	}
+	return outcome{value: value, chosen: v.tools.chosen}, v.located(askPerson(ctx, v))
 }
 
 // begin records that the phase begins; the elements of a list do so together, and so do several tries.
@@ -268,7 +271,7 @@ func (v *visit) callout(what, nameTemplate string, m *echo.Message) error {
 // located puts the place of the phase around an error that has none yet.
 func (v *visit) located(err error) error {
 	var pe *core.PhaseError
-	if errors.As(err, &pe) || effect.IsRecordError(err) {
+	if err == nil || errors.As(err, &pe) || effect.IsRecordError(err) {
 		return err
 	}
 	return failedPhase(v, err)

@@ -14,7 +14,7 @@ import (
 
 // recoverable reports whether on_error applies.
 func recoverable(err error) bool {
-	return !effect.IsRecordError(err) && !overBudget(err) && !core.EndedByContext(err)
+	return !effect.IsRecordError(err) && !overBudget(err) && !core.EndedByContext(err) && !effect.IsWaiting(err)
 }
 
 // overBudget reports whether a limit is why a run ends.

@@ -133,7 +133,7 @@ func (r *run) newRecorder() *effect.Recorder {
 		o.SetAside[seq] = true
 	}
 	if o.Effects == nil {
-		o.Effects = effect.NewLive(r.Model, r.Tools, effect.Writer{Log: o.Log, Mask: o.Mask}, r.Seams.Now)
+		o.Effects = effect.NewLive(r.Model, r.Tools, effect.Writer{Log: o.Log, Mask: o.Mask}, r.Seams.Now).Answers(r.Mailbox)
 	}
 	if len(o.Recording) > 0 {
 		o.Resumed = func() *echo.Entry {

@@ -39,6 +39,9 @@ type Runner struct {
 
 	Children Children // runs other cascades; nil: a run that needs one fails
 
+	Mailbox effect.Mailbox // answers waits; nil: nobody does, and a run that waits ends so
+	Signals Signals        // sends signals; nil: none are sent
+
 	Seams effect.Seams // the zero value: those of an ordinary process
 }
 

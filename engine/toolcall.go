@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/engine/lookup"
 	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/engine/views"
+	"github.com/windlass-run/windlass/engine/waiting"
 )
 
 // MaxParallelTools bounds how many tools of one answer run at the same time; the others wait, in
@@ -29,17 +30,20 @@ type plannedCall struct {
 	child  *called       // of a cascade that is called as a tool
 
 	redacted bool // the arguments are not what the model wrote
+	edited   bool // and were changed by a person
 }
 
 type toolCalls struct {
 	ownTools
 	set      *toolset.Toolset
 	children *children
+	desk     *desk
 	schemas  *toolset.Schemas
 	views    *views.Views
 	repeats  toolset.Repeats
 
-	touched bool // a tool ran that may have changed something
+	touched bool   // a tool ran that may have changed something
+	edited  string // what a model is told of calls that a person has changed; "": of none
 }
 
 // run answers a message's tool calls, in their order though they run in parallel, and returns
@@ -55,6 +59,7 @@ func (c *toolCalls) run(ctx context.Context, m *echo.Message, refused bool) (rep
 	if err := c.performAll(ctx, plan); err != nil {
 		return nil, err
 	}
+	c.edited = editedCalls(plan)
 	for i := range plan {
 		c.messages.Enter(c.Record, plan[i].result, c.Attempt, c.Turn)
 		if turn := c.repetition(plan[i].call, plan[i].result.Hash()); turn > 0 {
@@ -126,20 +131,13 @@ func (c *toolCalls) performAll(ctx context.Context, plan []plannedCall) error {
 			})
 		}
 	}
-	site, session := c.Site, c.messages.Session.ID
 	branches := make([]effect.Branch, len(open))
 	for i, p := range open {
 		branches[i] = effect.Branch{Key: p.key, Run: func(ctx context.Context) (err error) {
-			if c.isCascade(p.call.Name) {
-				return c.runCascade(ctx, p)
-			}
-			p.result, err = c.Rec.Tool(ctx, p.key, p.spec, effect.ToolRequest{
-				Site: site, SessionID: session, CallID: p.call.ID, Name: p.call.Name, Arguments: p.args,
-			})
-			return err
+			return c.perform(ctx, p)
 		}}
 	}
-	err := c.Rec.Fork(ctx, site.Cascade, MaxParallelTools, branches)
+	err := c.Rec.Fork(ctx, c.Cascade, MaxParallelTools, branches)
 	for _, p := range open {
 		c.children.took(p.child)
 	}
@@ -148,6 +146,42 @@ func (c *toolCalls) performAll(ctx context.Context, plan []plannedCall) error {
 		return held.Err
 	}
 	return err
+}
+
+// perform runs one call, in its branch, once it is approved where that is needed.
+func (c *toolCalls) perform(ctx context.Context, p *plannedCall) (err error) {
+	if isDesk(p.call.Name) {
+		text, failed, err := c.desk.answer(ctx, p.key, p.call.Name, p.args)
+		if err != nil {
+			return err
+		}
+		return c.settle(p, "failed", failed, text)
+	}
+	var denied *deniedError
+	p.args, p.edited, err = c.desk.approved(ctx, p.key, p.spec, p.args)
+	switch {
+	case errors.As(err, &denied):
+		return c.settle(p, kindDenied, true, denied.Error())
+	case err != nil:
+		return err
+	case c.isCascade(p.call.Name):
+		return c.runCascade(ctx, p)
+	}
+	p.result, err = c.Rec.Tool(ctx, p.key, p.spec, effect.ToolRequest{
+		Site: c.Site, SessionID: c.messages.Session.ID, CallID: p.call.ID, Name: p.call.Name, Arguments: p.args,
+	})
+	return err
+}
+
+// editedCalls tells a model which of its calls a person has changed, "" for none.
+func editedCalls(plan []plannedCall) string {
+	var lines []string
+	for i := range plan {
+		if plan[i].edited {
+			lines = append(lines, waiting.Edited(plan[i].call.Name, plan[i].args))
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // isCascade reports whether a tool is another cascade, which runs as a session of its own.

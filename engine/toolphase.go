@@ -52,7 +52,7 @@ func (v toolPhase) runTool(ctx context.Context) (any, error) {
 			return nil, err
 		}
 		var tool *core.ToolError
-		if v.Attempt == tries || errors.As(err, &tool) && tool.Kind == effect.KindUnfinished {
+		if v.Attempt == tries || errors.As(err, &tool) && (tool.Kind == effect.KindUnfinished || tool.Kind == kindDenied) {
 			return nil, v.toolFailed(err, inputs)
 		}
 		if err := v.Rec.Sleep(ctx, v.Rec.Branch, toolset.BackoffDelay(v.Def.Retry, v.Attempt)); err != nil {
@@ -85,11 +85,25 @@ func (v toolPhase) tryTool(ctx context.Context, spec effect.ToolSpec) (value any
 	if len(violations) > 0 {
 		return nil, args, &core.ToolError{Tool: spec.Name, Kind: "invalid_arguments", Message: "its inputs do not match its schema:\n" + toolset.Bullets(violations)}
 	}
+	if isDesk(spec.Name) {
+		text, failed, err := v.tools.desk.answer(ctx, v.At(echo.StepTool), spec.Name, args)
+		if err == nil && failed {
+			err = &core.ToolError{Tool: spec.Name, Kind: "failed", Message: text}
+		}
+		return modeltext.Value(text), args, err
+	}
 	if text, failed, ok, err := v.tools.call(ctx, v.At(echo.StepTool), spec.Name, args); ok || err != nil {
 		if err == nil && failed {
 			err = &core.ToolError{Tool: spec.Name, Kind: "failed", Message: text}
 		}
 		return modeltext.Value(text), args, err
+	}
+	if args, _, err = v.tools.desk.approved(ctx, v.At(echo.StepTool), spec, args); err != nil {
+		var denied *deniedError
+		if errors.As(err, &denied) {
+			err = &core.ToolError{Tool: spec.Name, Kind: kindDenied, Message: denied.Error()}
+		}
+		return nil, args, err
 	}
 	if v.tools.isCascade(spec.Name) {
 		return v.callCascade(ctx, spec, args)

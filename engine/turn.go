@@ -27,6 +27,9 @@ func (c *conversation) takeTurn(ctx context.Context, noTools bool) (*effect.Mode
 		return resp, c.noteAnswer(resp)
 	}
 	repeated, err := c.tools.run(ctx, resp.Message, noTools)
+	if err == nil && c.tools.edited != "" {
+		err = c.say(echo.StepNotice, echo.NewText(echo.RoleUser, echo.KindNotice, c.tools.edited))
+	}
 	if err != nil || len(repeated) == 0 {
 		return resp, err
 	}

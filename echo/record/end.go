@@ -45,8 +45,10 @@ func EndAt(e *echo.Entry) End {
 	return End{Status: echo.StatusRunning}
 }
 
-// stopped reports whether a status is that of a run that a person or a limit stopped.
-func stopped(s echo.Status) bool { return s == echo.StatusInterrupted || s == echo.StatusOverBudget }
+// stopped reports whether a status is that of a run that a person, a limit or a wait stopped.
+func stopped(s echo.Status) bool {
+	return s == echo.StatusInterrupted || s == echo.StatusOverBudget || s == echo.StatusWaiting
+}
 
 // stopAt reads the status off an end or the handoff before it; else StatusPending.
 func stopAt(e *echo.Entry) (echo.Status, echo.StopReason) {

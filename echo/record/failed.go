@@ -144,7 +144,7 @@ func isOutcome(e *echo.Entry) bool {
 	case echo.NodeValue:
 		p := e.Key.Path()
 		return p.Last().Kind != echo.StepFacts
-	case echo.NodeModelCall, echo.NodeToolCall, echo.NodeInter, echo.NodeVerdict, echo.NodeChoice:
+	case echo.NodeModelCall, echo.NodeToolCall, echo.NodeInter, echo.NodeVerdict, echo.NodeChoice, echo.NodeAnswer:
 		return true
 	case echo.NodeRoute: // of a node of a graph, whose errors another phase handles
 		return e.Key.HasBranches()

@@ -99,6 +99,8 @@ func Classify(err error) (echo.Status, echo.StopReason) {
 		return echo.StatusOverBudget, echo.StopBudget
 	case EndedByContext(err):
 		return echo.StatusInterrupted, echo.StopInterrupted
+	case effect.IsWaiting(err):
+		return echo.StatusWaiting, echo.StopWaiting
 	case errors.As(err, &phase):
 		return echo.StatusFailed, phase.Reason
 	default:

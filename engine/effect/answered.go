@@ -11,7 +11,7 @@ import (
 
 // UnansweredError ends a run of [Answered] at a call that has no recorded answer.
 type UnansweredError struct {
-	Node echo.NodeType // model_call, tool_call or child_end
+	Node echo.NodeType // model_call, tool_call, child_end or answer
 	Key  echo.Key
 	Site Site
 	Name string // of the model or tool
@@ -24,6 +24,8 @@ func (e *UnansweredError) Error() string {
 		what = "the tool " + e.Name
 	case echo.NodeChildEnd:
 		return fmt.Sprintf("%s waits for another cascade whose end is not recorded (%s)", e.Site, e.Key)
+	case echo.NodeAnswer:
+		return fmt.Sprintf("%s waits for an answer that is not recorded (%s)", e.Site, e.Key)
 	}
 	return fmt.Sprintf("%s asks %s something that has no recorded answer (%s)", e.Site, what, e.Key)
 }

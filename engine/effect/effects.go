@@ -26,6 +26,9 @@ type Effects interface {
 	// Child waits for another cascade that runs as a session of its own. Its failure is an outcome; an
 	// error ends the run. run is called at most once, and not for what is recorded.
 	Child(ctx context.Context, key echo.Key, site Site, run RunChild) (*ChildOutcome, error)
+	// Await returns how a wait has ended that is recorded. The error is a [*WaitingError] while it has not,
+	// of which nothing is recorded.
+	Await(ctx context.Context, req *WaitRequest) (*echo.Answer, error)
 }
 
 // Reading takes a reading; known is false when there was nothing to know.

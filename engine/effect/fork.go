@@ -27,7 +27,7 @@ func (e *HeldError) Unwrap() error { return e.Err }
 // Fork runs branches, at most limit at a time, and returns when all have ended; the first error
 // stops the others. All starts are recorded in the parent branch before the first runs, all ends
 // after the last, in the same order; of tools, requests and results say that. A resumed run
-// continues in each. After a [HeldError], [Join] may record the ends.
+// continues in each. After a [HeldError], [Join] may record the ends. A branch that waits ends nothing, too.
 func (r *Recorder) Fork(ctx context.Context, cascade string, limit int, branches []Branch) error {
 	if err := mark(r, echo.NodeBranchStart, echo.StepStart, cascade, branches); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (r *Recorder) Fork(ctx context.Context, cascade string, limit int, branches
 		tasks[i] = func(ctx context.Context) error {
 			err := b.Run(ctx)
 			var held *HeldError
-			if errors.Is(err, ErrEndOfRecord) || errors.As(err, &held) { // the others may go on
+			if errors.Is(err, ErrEndOfRecord) || errors.As(err, &held) || IsWaiting(err) { // the others may go on
 				ends[i], err = err, nil
 			}
 			return err

@@ -16,11 +16,19 @@ type Live struct {
 	tools Tools
 	now   func() time.Time
 	w     Writer
+
+	mailbox Mailbox // nil: nobody answers
 }
 
 // NewLive returns the effects of a process. now may be nil: the system's clock.
 func NewLive(model Model, tools Tools, w Writer, now func() time.Time) *Live {
 	return &Live{model: model, tools: tools, now: orSystem(now), w: w}
+}
+
+// Answers has waits answered from a mailbox. It is called before the effects are used.
+func (l *Live) Answers(m Mailbox) *Live {
+	l.mailbox = m
+	return l
 }
 
 // Model implements [Effects].

@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/lookup"
+	"github.com/windlass-run/windlass/engine/waiting"
 )
 
 // The engine's own tools: they read and change the run itself, so they are no effects.
@@ -43,6 +44,8 @@ var ownSpecs = map[string]effect.ToolSpec{
 			`"cascade":{"type":"string","minLength":1,"description":"its cascade_id, or its file relative to this cascade"},` +
 			`"input":{"type":"object","description":"its input"}}}`),
 	},
+	waiting.ToolAsk: waiting.Spec(waiting.ToolAsk), waiting.ToolAskForm: waiting.Spec(waiting.ToolAskForm), waiting.ToolDecision: waiting.Spec(waiting.ToolDecision),
+	waiting.ToolAwait: waiting.Spec(waiting.ToolAwait), waiting.ToolFire: waiting.Spec(waiting.ToolFire),
 	lookup.ToolRecall: lookup.RecallSpec(),
 	lookup.ToolSearch: lookup.SearchSpec(),
 }

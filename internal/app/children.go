@@ -278,6 +278,8 @@ func (r *Run) asChild(ctx context.Context) (out *effect.ChildOutcome, failed, er
 		return nil, nil, fmt.Errorf("session %s: %w", r.ID(), failed)
 	case res.Status == echo.StatusInterrupted:
 		return nil, nil, interrupted(ctx, failed)
+	case res.Status == echo.StatusWaiting:
+		return nil, nil, failed // its parent waits, too
 	case r.stoppedAbove(failed):
 		var over *budget.Error
 		errors.As(failed, &over)

@@ -171,6 +171,8 @@ func endError(res *engine.Result, c *children, err error) error {
 		kind = failure.StorageFailed
 	case res.Status == echo.StatusInterrupted:
 		kind = failure.Interrupted
+	case res.Status == echo.StatusWaiting:
+		kind = failure.Waiting
 	case errors.As(err, &over):
 		kind = failure.OverBudget
 	case errors.As(err, &model):

@@ -144,6 +144,8 @@ func (o *opening) equip(ctx context.Context, j *journal.Journal) error {
 	if r.store != nil {
 		sinks = append(sinks, r.store.sink)
 	}
+	box := &postbox{home: o.app.home, run: r}
+	r.runner.Mailbox, r.runner.Signals = box, box
 	r.log = echo.ContinueLog(r.ID(), uint64(len(r.recorded)), nil, j, sinks...)
 	o.startCards(ctx, plan)
 	return nil
@@ -228,7 +230,7 @@ func (o *opening) chooseTools(db clickhouse.Options) error {
 	t := tool.Options{
 		Roots:           rights.Roots,
 		Work:            o.run.started.WorkDir,
-		Private:         []string{filepath.Dir(o.dir), config.CommitDir(o.app.home), clickhouse.EngineDir(o.app.home), db.CacheDir}, // fetched engines are run
+		Private:         []string{filepath.Dir(o.dir), config.CommitDir(o.app.home), config.MailboxDir(o.app.home), clickhouse.EngineDir(o.app.home), db.CacheDir}, // fetched engines are run
 		AllowCommands:   rights.AllowCommands,
 		TrustedCommands: o.config.TrustedCommands,
 		ProtectPaths:    o.config.ProtectPaths,

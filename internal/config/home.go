@@ -55,5 +55,8 @@ func SessionDir(home, sessionID string) string { return filepath.Join(SessionsDi
 // CommitDir returns the folder below home with what makes sessions durable while they run.
 func CommitDir(home string) string { return filepath.Join(home, "commit") }
 
+// MailboxDir returns the folder below home with the signals that are for whichever session waits first.
+func MailboxDir(home string) string { return filepath.Join(home, "mailbox") }
+
 // SessionsDir returns the folder below home that the sessions are in.
 func SessionsDir(home string) string { return filepath.Join(home, "sessions") }

@@ -36,6 +36,9 @@ const (
 	ModelUnavailable Kind = "model_unavailable" // a model cannot be asked: no key, no endpoint, it failed
 	OverBudget       Kind = "over_budget"       // a limit of the budget was reached
 	Interrupted      Kind = "interrupted"       // the run was interrupted
+	Waiting          Kind = "waiting"           // the run waits for an answer that is not there
+	UnknownWait      Kind = "unknown_wait"      // no such open wait, or more than one
+	AlreadyAnswered  Kind = "already_answered"  // the wait has an answer, or has ended, or shows something else by now
 )
 
 // Error is an error with its kind. It says what its cause says.

@@ -20,6 +20,8 @@ type foreign struct {
 	model effect.Model
 	tools effect.Tools
 	jobs  chan func()
+
+	mailbox effect.Mailbox // nil: nobody answers
 }
 
 // StartForeign returns such effects and starts their workers, which end with the test.
@@ -109,4 +111,24 @@ func (f *foreign) Child(ctx context.Context, key echo.Key, site effect.Site, run
 		return nil, err
 	}
 	return f.w.Child(key, site, out, time.Since(start))
+}
+
+func (f *foreign) Await(ctx context.Context, req *effect.WaitRequest) (*echo.Answer, error) {
+	if err := f.w.Settle(ctx); err != nil {
+		return nil, err
+	}
+	var a *echo.Answer
+	failed, ended := f.do(ctx, func() (err error) {
+		if f.mailbox != nil {
+			a, err = f.mailbox.Answer(ctx, req)
+		}
+		return err
+	})
+	switch err := cmp.Or(ended, failed); {
+	case err != nil:
+		return nil, err
+	case a == nil:
+		return nil, &effect.WaitingError{Request: *req}
+	}
+	return f.w.Answered(req, a)
 }

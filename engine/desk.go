@@ -1,0 +1,202 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/cascade/people"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/core"
+	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/toolset"
+	"github.com/windlass-run/windlass/engine/waiting"
+)
+
+// Signals sends the signals of runs to whoever waits for them. It is safe for concurrent use.
+type Signals interface {
+	// Fire leaves a signal for its waits, once for each letter however often it is called. What is recorded of the
+	// run is durable before. The error says why it cannot be left, for the model.
+	Fire(ctx context.Context, s echo.Fired) error
+}
+
+// desk has calls of tools wait for people, and for signals.
+type desk struct {
+	*core.Place
+	run     *run
+	schemas *toolset.Schemas
+}
+
+// approves reports whether calls of a tool wait for approval. What the engine answers itself does not.
+func (d *desk) approves(tool string) bool {
+	if waiting.Asks(tool) || toolset.IsOwnTool(tool) {
+		return false
+	}
+	declared := slices.ContainsFunc(d.run.spec.Cascade.Tools, func(t cascade.Tool) bool { return t.ToolID == tool && t.Approve })
+	return declared || waiting.Needs(d.Def.Rules.Approve, tool)
+}
+
+// kindDenied is the kind of failure of a call that a person has not allowed.
+const kindDenied = "denied"
+
+// deniedError is a call that a person has not allowed.
+type deniedError struct{ tool, reason string }
+
+func (e *deniedError) Error() string { return waiting.Denied(e.tool, e.reason) }
+
+// approved returns the arguments with which a call runs, once that is allowed: exactly those that were
+// shown. The error is a [*deniedError], or that of a wait.
+func (d *desk) approved(ctx context.Context, key echo.Key, spec effect.ToolSpec, args json.RawMessage) (run json.RawMessage, edited bool, err error) {
+	if !d.approves(spec.Name) {
+		return args, false, nil
+	}
+	if run, err = waiting.Canonical(args); err != nil {
+		return nil, false, err
+	}
+	shown := echo.AwaitedCall{
+		Tool: spec.Name, Arguments: json.RawMessage(effect.MaskedArguments(d.Rec.Mask, string(run))), Cascade: d.run.cascadeHash(), Schema: spec.Parameters,
+	}
+	w := waiting.Approval(shown)
+	a, err := effect.AwaitAnswer(ctx, d.Rec.Recorder, key.Step(echo.StepWait), d.Site, w)
+	if err != nil {
+		return nil, false, err
+	}
+	if a.Shown != w.Shown {
+		return nil, false, fmt.Errorf("the approval of %s is of another call than the one that waits: it was given for %q", spec.Name, a.Shown)
+	}
+	decision, err := waiting.Decide(a.Value, func(args json.RawMessage) (string, error) {
+		_, problem, err := d.schemas.CheckArguments(ctx, spec, string(args))
+		return problem, err
+	})
+	switch {
+	case err != nil:
+		return nil, false, fmt.Errorf("read the approval of %s: %w", spec.Name, err)
+	case decision.Verdict == waiting.Deny:
+		return nil, false, &deniedError{spec.Name, decision.Reason}
+	case decision.Verdict == waiting.Edit:
+		return decision.Arguments, true, nil
+	}
+	return run, false, nil
+}
+
+// ask has a tool wait for its answer. The text is for the model.
+func (d *desk) ask(ctx context.Context, key echo.Key, tool string, args json.RawMessage) (text string, failed bool, err error) {
+	w, problem, err := waiting.Of(tool, args)
+	if err != nil || problem != "" {
+		return problem, true, err
+	}
+	a, err := effect.AwaitAnswer(ctx, d.Rec.Recorder, key.Step(echo.StepWait), d.Site, w)
+	if err != nil {
+		return "", false, err
+	}
+	text, failed = waiting.Told(&w, a)
+	return text, failed, nil
+}
+
+// fire sends a signal. The text is for the model.
+func (d *desk) fire(ctx context.Context, key echo.Key, args json.RawMessage) (text string, failed bool, err error) {
+	var in struct {
+		Signal  string `json:"signal_name"`
+		Payload any    `json:"payload"`
+		Session string `json:"session_id"`
+	}
+	if err := json.Unmarshal(args, &in); err != nil {
+		return "", false, fmt.Errorf("read arguments of %s: %w", waiting.ToolFire, err)
+	}
+	fired, err := effect.WholeReading[echo.Fired](ctx, d.Rec, key.Step(echo.StepFire), d.Site, func() echo.Payload {
+		s := echo.Fired{Letter: echo.LetterOf(d.run.session.ID, key), Signal: in.Signal, Session: in.Session, Payload: in.Payload}
+		err := errors.New("this program delivers no signals")
+		if d.run.Signals != nil {
+			err = d.run.Signals.Fire(ctx, s)
+		}
+		if err != nil {
+			s.Problem = err.Error()
+		}
+		return s
+	})
+	switch {
+	case err != nil:
+		return "", false, err
+	case fired.Problem != "":
+		return "The signal was not sent: " + fired.Problem, true, nil
+	}
+	return string(effect.MustJSON(map[string]string{"status": "sent", "signal_name": fired.Signal, "letter": fired.Letter})), false, nil
+}
+
+// isDesk reports whether a tool is answered by people, or by signals.
+func isDesk(tool string) bool { return waiting.Asks(tool) || tool == waiting.ToolFire }
+
+// answer has a call of such a tool answered.
+func (d *desk) answer(ctx context.Context, key echo.Key, tool string, args json.RawMessage) (text string, failed bool, err error) {
+	if tool == waiting.ToolFire {
+		return d.fire(ctx, key, args)
+	}
+	return d.ask(ctx, key, tool, args)
+}
+
+// cascadeHash returns the hash of what runs, without secrets: 16 hexadecimal digits.
+func (r *run) cascadeHash() string {
+	return string(echo.TextHash(r.rec.Mask.JSON(effect.MustJSON(r.spec.Cascade))))
+}
+
+// askPerson asks what the phase asks of a person, when it has its output: once, whatever parts it has.
+func askPerson(ctx context.Context, v *visit) error {
+	h := v.Def.HumanInput
+	if h == nil || v.scope.isPart() {
+		return nil
+	}
+	form, err := humanForm(v, h)
+	if err != nil || form == nil {
+		return err
+	}
+	w := echo.Wait{Kind: echo.WaitInput, Form: form, Timeout: h.TimeoutSeconds, Expiry: echo.OnTimeout(h.Expiry()), Default: h.DefaultValue}
+	a, err := effect.AwaitAnswer(ctx, v.Rec.Recorder, v.Key.Step(echo.StepWait), v.Site, w)
+	if err != nil {
+		return err
+	}
+	value, told, err := waiting.Settled(&w, a)
+	if err != nil {
+		return err
+	}
+	if err := v.tools.setState(cascade.StateHumanPrefix+v.Def.Name, value); err != nil {
+		return err
+	}
+	return v.say(echo.StepNotice, echo.NewText(echo.RoleUser, echo.KindNotice, told))
+}
+
+// humanForm returns the form of human_input, nil when its condition leaves it out.
+func humanForm(v *visit, h *people.HumanInput) (*echo.Form, error) {
+	if h.Condition != "" {
+		said, err := v.templates.Text("human_input.condition", h.Condition)
+		if err != nil || leavesOut(said) {
+			return nil, err
+		}
+	}
+	f := &echo.Form{Kind: echo.FormKind(h.Kind()), Question: "Is this right, and is there something to add?", Options: formOptions(h.Options), Context: echo.AsText(v.Record.Output)}
+	if f.Kind == echo.FormRating {
+		f.Most = waiting.DefaultMost
+	}
+	for _, x := range h.Fields {
+		f.Fields = append(f.Fields, echo.Field{
+			Name: x.Name, Label: x.Label, Kind: echo.FormKind(cmp.Or(x.Type, string(echo.FormText))), Options: formOptions(x.Options), Required: x.Required, Most: waiting.DefaultMost,
+		})
+	}
+	if h.Prompt == "" {
+		return f, nil
+	}
+	var err error
+	f.Question, err = v.templates.Text("human_input.prompt", h.Prompt)
+	return f, err
+}
+
+func formOptions(options []people.Option) []echo.Option {
+	var out []echo.Option
+	for _, o := range options {
+		out = append(out, echo.Option(o))
+	}
+	return out
+}

@@ -1,0 +1,143 @@
+package effect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// WaitRequest is a wait as those see it that may answer it.
+type WaitRequest struct {
+	Key   echo.Key
+	Site  Site
+	Wait  echo.Wait
+	Since time.Time // when it was recorded
+}
+
+// Deadline returns when the wait ends without an answer; zero: never.
+func (r *WaitRequest) Deadline() time.Time { return r.Wait.Deadline(r.Since) }
+
+// Mailbox has what was left for the waits of a session. It is safe for concurrent use.
+type Mailbox interface {
+	// Answer returns how a wait has ended, nil while it has not. It may ask somebody and block until
+	// that is answered, the wait has ended or ctx has. It is asked again by a process that died before the
+	// answer was recorded, and then returns the same.
+	Answer(ctx context.Context, req *WaitRequest) (*echo.Answer, error)
+}
+
+// WaitingError ends a branch of a run whose answer is not there. It is no outcome: a run that resumes
+// comes to the same wait.
+type WaitingError struct{ Request WaitRequest }
+
+func (e *WaitingError) Error() string {
+	return "it waits for " + Awaited(&e.Request.Wait)
+}
+
+// Awaited says in words what a wait is for.
+func Awaited(w *echo.Wait) string {
+	switch w.Kind {
+	case echo.WaitApproval:
+		return fmt.Sprintf("approval of %s", w.Call.Tool)
+	case echo.WaitSignal:
+		return fmt.Sprintf("the signal %q", w.Signal)
+	case echo.WaitQuestion, echo.WaitInput:
+	}
+	return "an answer"
+}
+
+// IsWaiting reports whether a run ends because it waits.
+func IsWaiting(err error) bool { return errors.As(err, new(*WaitingError)) }
+
+// AwaitAnswer records that a run waits, once, and returns how the wait has ended. The error is a [*WaitingError]
+// while it has not.
+func AwaitAnswer(ctx context.Context, r *Recorder, key echo.Key, site Site, w echo.Wait) (*echo.Answer, error) {
+	e := newEntry("", key, site)
+	e.Set(w)
+	recorded := r.Peek(echo.NodeWait, key)
+	if err := r.Append(e); err != nil {
+		return nil, err
+	}
+	req := &WaitRequest{Key: key, Site: site, Wait: w, Since: e.At}
+	if recorded != nil {
+		var err error
+		req.Since = recorded.At
+		if req.Wait, err = echo.Read[echo.Wait](recorded); err != nil {
+			return nil, err
+		}
+	}
+	return r.Await(ctx, req)
+}
+
+// Await implements [Effects].
+func (r *Recorder) Await(ctx context.Context, req *WaitRequest) (*echo.Answer, error) {
+	e, err := r.follow(echo.NodeAnswer, req.Key)
+	switch {
+	case err != nil:
+		return nil, err
+	case e != nil:
+		return readAnswer(e)
+	}
+	return r.effects.Await(ctx, req)
+}
+
+func readAnswer(e *echo.Entry) (*echo.Answer, error) {
+	a, err := echo.Read[echo.Answer](e)
+	if err != nil {
+		return nil, err
+	}
+	return &a, nil
+}
+
+// Await implements [Effects]. What is awaited is durable before anybody can answer it.
+func (l *Live) Await(ctx context.Context, req *WaitRequest) (*echo.Answer, error) {
+	if err := l.w.Settle(ctx); err != nil {
+		return nil, err
+	}
+	var found *echo.Answer
+	if l.mailbox != nil {
+		var err error
+		if found, err = l.mailbox.Answer(ctx, req); err != nil {
+			return nil, err
+		}
+	}
+	deadline := req.Deadline()
+	switch {
+	case found != nil:
+	case !deadline.IsZero() && !l.now().Before(deadline):
+		found = &echo.Answer{TimedOut: true, Via: echo.ViaClock, At: deadline.UTC()}
+	default:
+		return nil, &WaitingError{Request: *req}
+	}
+	return l.w.Answered(req, found)
+}
+
+// Answered records how a wait has ended and returns it as it is recorded.
+func (w Writer) Answered(req *WaitRequest, a *echo.Answer) (*echo.Answer, error) {
+	e := newEntry("", req.Key, req.Site)
+	e.Set(*a)
+	e = withoutSecrets(w.mask(), e)
+	if err := w.Append(e); err != nil {
+		return nil, err
+	}
+	w.Log.Commit()
+	return readAnswer(e)
+}
+
+// Await implements [Effects].
+func (a *Answered) Await(ctx context.Context, req *WaitRequest) (*echo.Answer, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	was := a.take(echo.NodeAnswer, req.Key, func(*echo.Entry) bool { return true })
+	if was == nil {
+		return nil, &UnansweredError{Node: echo.NodeAnswer, Key: req.Key, Site: req.Site}
+	}
+	answer, err := readAnswer(was)
+	if err != nil {
+		return nil, err
+	}
+	return a.w.Answered(req, answer)
+}

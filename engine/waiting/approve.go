@@ -1,0 +1,118 @@
+package waiting
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// Verdict is what a person says of a call.
+type Verdict string
+
+// The verdicts.
+const (
+	Allow Verdict = "allow" // it runs as it was shown
+	Deny  Verdict = "deny"  // it does not run; the model is told the reason
+	Edit  Verdict = "edit"  // it runs with other arguments
+)
+
+// Decision is the answer to an approval.
+type Decision struct {
+	Verdict   Verdict         `json:"decision"`
+	Reason    string          `json:"reason,omitempty"`
+	Arguments json.RawMessage `json:"arguments,omitempty"` // of an edit: canonical JSON
+}
+
+// Needs reports whether the name of a tool matches one of the patterns of "approve", in which * stands for
+// any characters.
+func Needs(patterns []string, tool string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, err := path.Match(p, tool)
+		return err == nil && ok
+	})
+}
+
+// Canonical returns the JSON of arguments as it is shown and run: members sorted, without white space. Numbers
+// keep their digits.
+func Canonical(args json.RawMessage) (json.RawMessage, error) {
+	dec := json.NewDecoder(bytes.NewReader(args))
+	dec.UseNumber()
+	var value any
+	if err := dec.Decode(&value); err != nil {
+		return nil, fmt.Errorf("read arguments: %w", err)
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return nil, fmt.Errorf("encode arguments: %w", err)
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
+}
+
+// Approval returns the wait for approval of a call with canonical arguments.
+func Approval(call echo.AwaitedCall) echo.Wait {
+	return echo.Wait{
+		Kind: echo.WaitApproval, Call: &call, Shown: call.Hash(),
+		Form: &echo.Form{Kind: echo.FormApproval, Question: fmt.Sprintf("May %s run with these arguments?", call.Tool)},
+	}
+}
+
+// Decide returns the decision that a value is on a call. fits says why arguments do not fit the tool, "" when
+// they do. The error is a [*FormError].
+func Decide(value any, fits func(json.RawMessage) (string, error)) (*Decision, error) {
+	if s, ok := value.(string); ok {
+		value = map[string]any{"decision": s}
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, &FormError{Why: err.Error()}
+	}
+	var d Decision
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&d); err != nil {
+		return nil, &FormError{Why: `the answer is {"decision": "allow"}, {"decision": "deny", "reason": "..."} or {"decision": "edit", "arguments": {...}}`}
+	}
+	switch {
+	case d.Verdict != Allow && d.Verdict != Deny && d.Verdict != Edit:
+		return nil, &FormError{Why: fmt.Sprintf("the decision is %q: it is allow, deny or edit", d.Verdict)}
+	case len(d.Reason) > MaxText:
+		return nil, &FormError{Why: fmt.Sprintf("the reason has %d bytes, at most %d are taken", len(d.Reason), MaxText)}
+	case d.Verdict != Edit && len(d.Arguments) > 0:
+		return nil, &FormError{Why: fmt.Sprintf("only an edit has arguments, and the decision is %s", d.Verdict)}
+	case d.Verdict != Edit:
+		d.Reason = strings.ToValidUTF8(d.Reason, "\uFFFD")
+		return &d, nil
+	case len(d.Arguments) == 0:
+		return nil, &FormError{Why: "an edit needs arguments"}
+	}
+	if d.Arguments, err = Canonical(d.Arguments); err != nil {
+		return nil, &FormError{Why: err.Error()}
+	}
+	problem, err := fits(d.Arguments)
+	switch {
+	case err != nil:
+		return nil, err
+	case problem != "":
+		return nil, &FormError{Why: problem}
+	}
+	return &d, nil
+}
+
+// Value returns the decision as it is recorded.
+func (d *Decision) Value() any {
+	out := map[string]any{"decision": string(d.Verdict)}
+	if d.Reason != "" {
+		out["reason"] = d.Reason
+	}
+	if d.Arguments != nil {
+		out["arguments"] = d.Arguments
+	}
+	return out
+}

@@ -1,0 +1,254 @@
+// Package mailbox has what people and other runs leave for the waits of sessions: a folder of files, each of
+// which is written once and whole, and never again.
+//
+//	answer-WAIT.json    the answer to a wait: the first one that is left is the only one
+//	signal-LETTER.json  a signal
+//	taken-LETTER.json   which wait has taken a signal
+//
+// Any process may leave letters at any time. Whoever runs the session turns them into entries of its record:
+// what is in a mailbox is not lost when nobody does for a while.
+package mailbox
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// MaxLetter is how long a letter may be, in bytes.
+const MaxLetter = 1 << 20
+
+// Box is a mailbox. The folder need not be there.
+type Box struct{ Dir string }
+
+// Letter is what is left in a mailbox.
+type Letter struct {
+	Wait   string `json:"wait,omitempty"`   // the id of the wait that an answer is for
+	Signal string `json:"signal,omitempty"` // the name of a signal
+	echo.Answer
+}
+
+// TakenError says that a wait has an answer already.
+type TakenError struct{ Letter }
+
+func (e *TakenError) Error() string {
+	return fmt.Sprintf("the wait %s was answered by %s (%s) at %s", e.Wait, cmp.Or(e.By, "somebody"), e.Via, e.At.Local().Format("2006-01-02 15:04:05"))
+}
+
+// Answer leaves the answer to a wait. The error is a [*TakenError] when it has one.
+func (b Box) Answer(wait string, a echo.Answer) error {
+	l := Letter{Wait: wait, Answer: a}
+	err := b.write(answerFile(wait), l)
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	first, err := b.read(answerFile(wait))
+	if err != nil {
+		return err
+	}
+	return &TakenError{*first}
+}
+
+// Answered returns the answer that was left for a wait, nil when none was.
+func (b Box) Answered(wait string) (*echo.Answer, error) {
+	l, err := b.read(answerFile(wait))
+	if l == nil || err != nil {
+		return nil, err
+	}
+	return &l.Answer, nil
+}
+
+// Send leaves a signal under the id of its letter. A signal that is there already is left as it is.
+func (b Box) Send(name string, a echo.Answer) error {
+	err := b.write("signal-"+a.Letter+".json", Letter{Signal: name, Answer: a})
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// Take returns the oldest signal of a name that nobody else has taken, and takes it for a claimant; nil when there is
+// none, or none before a deadline that is not zero. The same claimant gets the same signal each time.
+func (b Box) Take(name, claimant string, deadline time.Time) (*echo.Answer, error) {
+	letters, err := b.signals(name)
+	if err != nil {
+		return nil, err
+	}
+	var free []Letter
+	for _, l := range letters {
+		by, err := b.takenBy(l.Answer.Letter)
+		switch {
+		case err != nil:
+			return nil, err
+		case by == claimant:
+			return &l.Answer, nil
+		case by == "" && (deadline.IsZero() || l.At.Before(deadline)):
+			free = append(free, l)
+		}
+	}
+	for _, l := range free {
+		err := b.write(takenFile(l.Answer.Letter), taken{claimant})
+		if errors.Is(err, fs.ErrExist) {
+			continue // somebody else was faster
+		}
+		if err != nil {
+			return nil, err
+		}
+		return &l.Answer, nil
+	}
+	return nil, nil
+}
+
+// Signals returns the signals of the box that nobody has taken, the oldest first.
+func (b Box) Signals() ([]Letter, error) {
+	letters, err := b.signals("")
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(letters, func(l Letter) bool {
+		by, err := b.takenBy(l.Answer.Letter)
+		return err == nil && by != ""
+	}), nil
+}
+
+type taken struct {
+	By string `json:"by"`
+}
+
+func (b Box) takenBy(letter string) (string, error) {
+	text, err := b.open(takenFile(letter))
+	if text == nil || err != nil {
+		return "", err
+	}
+	var t taken
+	if err := json.Unmarshal(text, &t); err != nil || t.By == "" {
+		return "", fmt.Errorf("read %s: it does not say who has taken the signal", filepath.Join(b.Dir, takenFile(letter)))
+	}
+	return t.By, nil
+}
+
+// signals returns the signals of a name, of every name for "", by their times and then their ids.
+func (b Box) signals(name string) ([]Letter, error) {
+	list, err := os.ReadDir(b.Dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the mailbox: %w", err)
+	}
+	var out []Letter
+	for _, e := range list {
+		if !strings.HasPrefix(e.Name(), "signal-") || !strings.HasSuffix(e.Name(), ".json") {
+			continue
+		}
+		l, err := b.read(e.Name())
+		if err != nil {
+			return nil, err
+		}
+		if l != nil && (name == "" || l.Signal == name) {
+			out = append(out, *l)
+		}
+	}
+	slices.SortFunc(out, func(a, b Letter) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Answer.Letter, b.Answer.Letter)) })
+	return out, nil
+}
+
+func answerFile(wait string) string  { return "answer-" + wait + ".json" }
+func takenFile(letter string) string { return "taken-" + letter + ".json" }
+
+// write makes a file that is not there yet: a reader finds all of it or nothing. The error is
+// [fs.ErrExist] when it is there.
+func (b Box) write(name string, content any) (err error) {
+	if !isName(name) {
+		return fmt.Errorf("%q is no name of a letter", name)
+	}
+	text, err := json.Marshal(content)
+	if err != nil {
+		return fmt.Errorf("encode a letter: %w", err)
+	}
+	if len(text) > MaxLetter {
+		return fmt.Errorf("a letter has %d bytes, at most %d are taken", len(text), MaxLetter)
+	}
+	if err := os.MkdirAll(b.Dir, 0o700); err != nil {
+		return fmt.Errorf("make the mailbox: %w", err)
+	}
+	f, err := os.CreateTemp(b.Dir, ".letter-*")
+	if err != nil {
+		return fmt.Errorf("write a letter: %w", err)
+	}
+	defer os.Remove(f.Name()) //nolint:errcheck // the link is what counts
+	_, err = f.Write(append(text, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("write a letter: %w", err)
+	}
+	if err := os.Link(f.Name(), filepath.Join(b.Dir, name)); err != nil {
+		return fmt.Errorf("leave a letter: %w", err)
+	}
+	return syncDir(b.Dir)
+}
+
+// isName reports whether a name is that of a file in the folder itself.
+func isName(name string) bool {
+	return name == filepath.Base(name) && !strings.ContainsAny(name, `/\:`) && len(name) <= 128
+}
+
+// read returns a letter, nil when there is none.
+func (b Box) read(name string) (*Letter, error) {
+	text, err := b.open(name)
+	if text == nil || err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var l Letter
+	if err := dec.Decode(&l); err != nil {
+		return nil, fmt.Errorf("read %s: %w", filepath.Join(b.Dir, name), err)
+	}
+	if l.At.IsZero() {
+		return nil, fmt.Errorf("read %s: it has no time", filepath.Join(b.Dir, name))
+	}
+	return &l, nil
+}
+
+func (b Box) open(name string) ([]byte, error) {
+	if !isName(name) {
+		return nil, fmt.Errorf("%q is no name of a letter", name)
+	}
+	path := filepath.Join(b.Dir, name)
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("read the mailbox: %w", err)
+	case !info.Mode().IsRegular() || info.Size() > MaxLetter:
+		return nil, fmt.Errorf("read %s: it is no letter", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the mailbox: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // read only
+	return io.ReadAll(io.LimitReader(f, MaxLetter))
+}
+
+// syncDir makes what was put into a folder durable, where the system can do that.
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("sync the mailbox: %w", err)
+	}
+	defer f.Close()                                                  //nolint:errcheck // read only
+	if err := f.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) { // Windows has no sync of folders
+		return fmt.Errorf("sync the mailbox: %w", err)
+	}
+	return nil
+}
