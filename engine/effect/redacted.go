@@ -116,7 +116,7 @@ var dependsOnSizes = map[echo.NodeType]bool{echo.NodeSelection: true, echo.NodeG
 // saysContent are entries whose data may be made of numbers that were taken out.
 var saysContent = map[echo.NodeType]bool{
 	echo.NodePhaseEnd: true, echo.NodeRunEnd: true, echo.NodeState: true, echo.NodeHandoff: true, echo.NodeCallout: true, echo.NodeWarning: true,
-	echo.NodeChildStart: true, echo.NodeCandidate: true, echo.NodeBallot: true, echo.NodeChoice: true,
+	echo.NodeChildStart: true, echo.NodeCandidate: true, echo.NodeBallot: true, echo.NodeChoice: true, echo.NodeWait: true,
 }
 
 // afterZero reports whether an entry may be made of a number that is 0 now.

@@ -81,12 +81,14 @@ func readData(e *echo.Entry) error {
 		echo.NodeGuard: reads[echo.Guard], echo.NodeInter: reads[echo.InterSelection], echo.NodeMenu: reads[echo.Menu],
 		echo.NodeHandoff: reads[echo.Handoff], echo.NodeChildStart: reads[echo.ChildStart], echo.NodeChildEnd: reads[echo.ChildEnd],
 		echo.NodeCandidate: reads[echo.Candidate], echo.NodeBallot: reads[echo.Ballot], echo.NodeChoice: reads[echo.Choice],
+		echo.NodeWait: reads[echo.Wait], echo.NodeAnswer: reads[echo.Answer],
 	}
 	values := map[echo.StepKind]func(*echo.Entry) error{
 		echo.StepClock: reads[echo.Clock], echo.StepBackground: reads[echo.BackgroundTotals], echo.StepIdle: reads[echo.Idle],
 		echo.StepSimilarity: reads[echo.Similarity], echo.StepCards: reads[echo.Findings], echo.StepFacts: reads[echo.ModelFacts],
 		echo.StepStopped: reads[echo.Stopped], echo.StepCascade: reads[echo.FoundCascade],
 		echo.StepSeed: reads[echo.Seed], echo.StepWinners: reads[echo.WinningRewrites], echo.StepRoom: reads[echo.Room],
+		echo.StepFire: reads[echo.Fired],
 	}
 	read := nodes[e.NodeType]
 	if e.NodeType == echo.NodeValue {

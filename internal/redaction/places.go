@@ -100,6 +100,8 @@ var dataPlaces = map[echo.NodeType]*echo.ContentPlace{
 	echo.NodeCandidate:  candidatePlace,
 	echo.NodeBallot:     object(map[string]*echo.ContentPlace{"said": aText, "why": aText, "problem": aText}),
 	echo.NodeChoice:     object(map[string]*echo.ContentPlace{"standings": standingsPlace}),
+	echo.NodeWait:       waitPlace(),
+	echo.NodeAnswer:     object(map[string]*echo.ContentPlace{"value": allData}),
 	echo.NodeChildEnd:   object(map[string]*echo.ContentPlace{"output": allData, "state": allData}),
 }
 
@@ -112,7 +114,18 @@ var valuePlaces = map[echo.StepKind]*echo.ContentPlace{
 	}),
 	echo.StepWinners:    object(map[string]*echo.ContentPlace{"texts": listOf(aText)}),
 	echo.StepSimilarity: object(map[string]*echo.ContentPlace{"problem": aText}),
+	echo.StepFire:       object(map[string]*echo.ContentPlace{"payload": allData, "problem": aText}),
 	echo.StepCascade:    object(map[string]*echo.ContentPlace{"name": aText, "cascade": cascadePlace, "library": libraryPlace, "problem": aText}),
+}
+
+func waitPlace() *echo.ContentPlace {
+	options := listOf(object(map[string]*echo.ContentPlace{"id": aText, "label": aText, "description": aText}))
+	fields := listOf(object(map[string]*echo.ContentPlace{"label": aText, "options": options}))
+	return object(map[string]*echo.ContentPlace{
+		"form":    object(map[string]*echo.ContentPlace{"question": aText, "context": aText, "options": options, "fields": fields}),
+		"call":    object(map[string]*echo.ContentPlace{"arguments": allData, "schema": schemaPlace}),
+		"default": allData, "by": object(map[string]*echo.ContentPlace{"note": aText}),
+	})
 }
 
 func handoffPlace() *echo.ContentPlace {
