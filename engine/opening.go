@@ -115,7 +115,7 @@ func (o *opening) checkText() (string, error) {
 	if rules.LoopUntilPrompt != "" {
 		return o.v.templates.Text("loop_until_prompt", rules.LoopUntilPrompt)
 	}
-	what, err := o.v.checks.describe(rules.LoopUntil)
+	what, err := o.v.checks.Describe(rules.LoopUntil)
 	return "Your work will be checked: " + what + ".", err
 }
 

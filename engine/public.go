@@ -5,6 +5,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/checks"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/texts"
@@ -72,8 +73,8 @@ func Variables() cascade.Variables {
 		Place:   &core.Place{Def: &cascade.Phase{}, Record: &echo.PhaseRecord{}, Rec: &core.Recorder{Recorder: effect.NewRecorder(effect.Options{}), Mask: effect.NoMask{}, Rules: core.Rules}},
 		Session: echo.NewSession(""),
 	}
-	c := &validators{Place: t.Place, templates: t}
-	v := cascade.Variables{Phase: t.Vars(), Validator: validatorVars(t, c.question(""))}
+	asked := &checks.Validators{Place: t.Place, Templates: t}
+	v := cascade.Variables{Phase: t.Vars(), Validator: asked.Vars("")}
 	v.Phase[texts.HistoryName] = texts.History(nil)
 	return v
 }

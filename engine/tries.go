@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/checks"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/sounding"
@@ -66,7 +67,7 @@ func (t *tries) outcome(parts []part, only bool, err error) error {
 			errs = append(errs, p.err)
 		}
 	}
-	if only && len(errs) == len(parts) && (err == nil || recoverable(err)) {
+	if only && len(errs) == len(parts) && (err == nil || core.Recoverable(err)) {
 		return failedPhase(t.v, &core.CandidatesError{Errs: errs})
 	}
 	return err
@@ -131,13 +132,13 @@ func (t *tries) Step(ctx context.Context, step int, do func(context.Context, sou
 
 // Passes implements [sounding.Stage].
 func (t *tries) Passes(ctx context.Context, validator, text string) (bool, error) {
-	checks := checksOfOutput(t.v)
-	vd, err := checks.ask(ctx, validator, text)
+	judges := checksOfOutput(t.v)
+	vd, err := judges.Ask(ctx, validator, text)
 	if err != nil {
 		return false, err
 	}
 	vd.Ward, vd.Mode = wardPost, string(cascade.WardAdvisory)
-	return vd.Valid, checks.verdict(validator, vd)
+	return vd.Valid, judges.RecordVerdict(validator, vd)
 }
 
 // Taken implements [sounding.Stage].
@@ -210,14 +211,14 @@ func recordTry(v *visit) error {
 }
 
 // checksOfOutput returns checks of the output of a visit that record below the visit itself.
-func checksOfOutput(v *visit) *checks {
+func checksOfOutput(v *visit) *checks.Checks {
 	place := *v.Place
 	place.Attempt, place.Turn = 0, 0
-	words, asked := *v.templates, *v.checks.validators
+	words, asked := *v.templates, *v.checks.Validators
 	words.Place = &place
-	asked.Place, asked.templates, asked.children, asked.subject = &place, &words, &children{Place: &place, run: v.run}, "output"
-	asked.calls = &core.Calls{Account: v.run.Account, Place: &place, Visited: &v.result.Totals}
-	return &checks{schemas: v.checks.schemas, validators: &asked}
+	asked.Place, asked.Templates, asked.Children, asked.Subject = &place, &words, &children{Place: &place, run: v.run}, "output"
+	asked.Calls = &core.Calls{Account: v.run.Account, Place: &place, Visited: &v.result.Totals}
+	return &checks.Checks{Schemas: v.checks.Schemas, Validators: &asked}
 }
 
 // screen has the free checks look at the output of a candidate.
@@ -225,13 +226,13 @@ func screen(ctx context.Context, v *visit, value any) error {
 	if v.try == nil {
 		return nil
 	}
-	s, checks, text := v.try.Of.Settings, checksOfOutput(v), echo.AsText(value)
+	s, judges, text := v.try.Of.Settings, checksOfOutput(v), echo.AsText(value)
 	if len(s.OutputSchema) > 0 {
-		_, reason, err := checks.matchSchema(ctx, s.OutputSchema, text)
+		_, reason, err := judges.MatchSchema(ctx, s.OutputSchema, text)
 		if err != nil {
 			return err
 		}
-		if err := checks.verdict("output_schema", &echo.Verdict{Valid: reason == "", Reason: reason}); err != nil || reason != "" {
+		if err := judges.RecordVerdict("output_schema", &echo.Verdict{Valid: reason == "", Reason: reason}); err != nil || reason != "" {
 			v.try.Rejected = reason
 			return err
 		}
@@ -239,7 +240,7 @@ func screen(ctx context.Context, v *visit, value any) error {
 	if s.Validator == "" {
 		return nil
 	}
-	vd, err := checks.validate(ctx, s.Validator, text)
+	vd, err := judges.Validate(ctx, s.Validator, text)
 	if err == nil && !vd.Valid {
 		v.try.Rejected = cmp.Or(vd.Reason, "it gave no reason")
 	}
@@ -271,9 +272,9 @@ func (t *tries) keepWritten(ctx context.Context, text string) (any, error) {
 	if err := v.say(echo.StepCollected, echo.NewText(echo.RoleAssistant, echo.KindAnswer, text)); err != nil || len(v.Def.OutputSchema) == 0 {
 		return text, err
 	}
-	value, reason, err := v.checks.matchSchema(ctx, v.Def.OutputSchema, text)
+	value, reason, err := v.checks.MatchSchema(ctx, v.Def.OutputSchema, text)
 	if err == nil {
-		err = v.checks.verdict("output_schema", &echo.Verdict{Valid: reason == "", Reason: reason})
+		err = v.checks.RecordVerdict("output_schema", &echo.Verdict{Valid: reason == "", Reason: reason})
 	}
 	if err == nil && reason != "" {
 		err = &core.VerdictError{Check: "output_schema", Attempts: 1, Reason: "the answer that was written from those of all candidates: " + reason}

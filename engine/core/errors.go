@@ -90,12 +90,11 @@ func (e *EmptyAnswerError) Try() string {
 
 // Classify maps an error that ended a phase or run. A failure outranks the end of the context.
 func Classify(err error) (echo.Status, echo.StopReason) {
-	var over *budget.Error
 	var phase *PhaseError
 	switch {
 	case err == nil:
 		return echo.StatusCompleted, echo.StopEndOfCascade
-	case errors.As(err, &over):
+	case OverBudget(err):
 		return echo.StatusOverBudget, echo.StopBudget
 	case EndedByContext(err):
 		return echo.StatusInterrupted, echo.StopInterrupted
@@ -111,6 +110,14 @@ func EndedByContext(err error) bool {
 	var me *effect.ModelError
 	return !errors.As(err, &me) && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
 }
+
+// Recoverable reports whether a run can go on after an error: on_error applies.
+func Recoverable(err error) bool {
+	return !effect.IsRecordError(err) && !OverBudget(err) && !EndedByContext(err)
+}
+
+// OverBudget reports whether a limit is why a run ends.
+func OverBudget(err error) bool { return errors.As(err, new(*budget.Error)) }
 
 // CandidatesError is a phase all of whose candidates have failed.
 type CandidatesError struct {

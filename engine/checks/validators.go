@@ -1,4 +1,4 @@
-package engine
+package checks
 
 import (
 	"cmp"
@@ -17,89 +17,92 @@ import (
 	"github.com/windlass-run/windlass/engine/verdict"
 )
 
-// checks judges the answers of a phase.
-type checks struct {
-	*validators
-	schemas *toolset.Schemas
+// Checks judges the answers of a phase. It belongs to the goroutine of the visit.
+type Checks struct {
+	*Validators
+	Schemas *toolset.Schemas
 }
 
-// validators asks validators at one place.
-type validators struct {
+// Validators asks validators at one place. A copy with a place of its own asks for a branch: it belongs to
+// the goroutine of that.
+type Validators struct {
 	*core.Place
-	calls     *core.Calls
-	templates *texts.Templates
-	cascade   *cascade.Cascade
-	session   string // its id
-	tools     effect.Tools
-	children  *children
-	model     string      // of validators that name none, in a phase without one
-	subject   string      // what is judged: input or output; "": an answer
-	attached  []echo.Part // images that are in no history yet
+	Calls     *core.Calls
+	Templates *texts.Templates // of the same place
+	Cascade   *cascade.Cascade
+	Session   string // its id
+	Tools     effect.Tools
+	Children  Children
+	Model     string      // of validators that name none, in a phase without one
+	Subject   string      // what is judged: input or output; "": an answer
+	Attached  []echo.Part // images that are in no history yet
 
-	failure error // why the validator that was asked last could not run; nil: it could
+	failure error // see [Validators.Failure]
 }
 
-// checkEmpty is the name of the check that an answer has text.
-const checkEmpty = "empty_answer"
+// Empty is the name of the check that an answer has text.
+const Empty = "empty_answer"
 
-// refusesEmpty reports whether an answer of the phase must have text. What has a schema is refused
+// RefusesEmpty reports whether an answer of the phase must have text. What has a schema is refused
 // by that.
-func (c *checks) refusesEmpty() bool {
+func (c *Checks) RefusesEmpty() bool {
 	return c.Rec.Rules.RefusesEmpty() && !c.Def.Rules.AllowEmpty && len(c.Def.OutputSchema) == 0
 }
 
-// judge refuses an empty answer, then checks it by output_schema, then loop_until unless passed already. It returns the
-// value or the check that failed; why is then in templates.Rejected.
-func (c *checks) judge(ctx context.Context, ans answer) (value any, failed string, err error) {
+// Judge refuses an empty answer, then checks it by output_schema, then loop_until unless passed already. It returns the
+// value or the check that failed; why is then in Templates.Rejected.
+func (c *Checks) Judge(ctx context.Context, ans Answer) (value any, failed string, err error) {
 	phase := c.Def
-	value = ans.text
-	c.templates.Rejected, c.failure = "", nil
-	if ans.empty != "" && c.refusesEmpty() {
-		c.templates.Rejected = "the answer is empty: " + ans.empty
-		return nil, checkEmpty, c.verdict(checkEmpty, &echo.Verdict{Reason: c.templates.Rejected})
+	value = ans.Text
+	c.Templates.Rejected, c.failure = "", nil
+	if ans.Empty != "" && c.RefusesEmpty() {
+		c.Templates.Rejected = "the answer is empty: " + ans.Empty
+		return nil, Empty, c.RecordVerdict(Empty, &echo.Verdict{Reason: c.Templates.Rejected})
 	}
 	if len(phase.OutputSchema) > 0 {
-		parsed, reason, err := c.matchSchema(ctx, phase.OutputSchema, ans.text)
+		parsed, reason, err := c.MatchSchema(ctx, phase.OutputSchema, ans.Text)
 		if err != nil {
 			return nil, "", err
 		}
-		if err := c.verdict("output_schema", &echo.Verdict{Valid: reason == "", Reason: reason}); err != nil {
+		if err := c.RecordVerdict("output_schema", &echo.Verdict{Valid: reason == "", Reason: reason}); err != nil {
 			return nil, "", err
 		}
 		if reason != "" {
-			c.templates.Rejected, c.templates.Unfit = reason, reason
+			c.Templates.Rejected, c.Templates.Unfit = reason, reason
 			return nil, "output_schema", nil
 		}
 		value = parsed
 	}
 	name := phase.Rules.LoopUntil
-	if name == "" || ans.passed {
+	if name == "" || ans.Passed {
 		return value, "", nil
 	}
-	found, err := c.validate(ctx, name, ans.text)
+	found, err := c.Validate(ctx, name, ans.Text)
 	if err != nil {
 		return nil, "", err
 	}
 	if !found.Valid {
-		c.templates.Rejected = found.Reason
+		c.Templates.Rejected = found.Reason
 		return nil, core.LoopUntilCheck + name, nil
 	}
 	return value, "", nil
 }
 
-func (c *checks) verdict(check string, v *echo.Verdict) error {
+// RecordVerdict records the verdict of a check, by its name.
+func (c *Checks) RecordVerdict(check string, v *echo.Verdict) error {
 	v.Validator = check
 	return c.Rec.Add(c.Here().Named(echo.StepVerdict, check), *v)
 }
 
-// matchSchema reads an answer by output_schema. The reason quotes every violation, for the model.
-func (c *checks) matchSchema(ctx context.Context, schema json.RawMessage, text string) (value any, reason string, err error) {
+// MatchSchema reads an answer by output_schema. The reason, "" where the answer matches, quotes every violation, for
+// the model.
+func (c *Checks) MatchSchema(ctx context.Context, schema json.RawMessage, text string) (value any, reason string, err error) {
 	raw, ok := modeltext.FindJSON(text)
 	if !ok {
 		return nil, "it is not JSON: there is no JSON value in the text. " +
 			"Answer with one JSON value that matches the schema, and nothing else.", nil
 	}
-	violations, err := c.schemas.Check(ctx, schema, raw)
+	violations, err := c.Schemas.Check(ctx, schema, raw)
 	if err != nil {
 		return nil, "", fmt.Errorf("check output_schema: %w", err)
 	}
@@ -110,24 +113,30 @@ func (c *checks) matchSchema(ctx context.Context, schema json.RawMessage, text s
 	return value, "", err
 }
 
-func (c *checks) looksAtWorld(name string) bool {
-	ref, err := c.cascade.ParseValidator(name)
+// LooksAtWorld reports whether a validator looks at more than the answer: then it can also judge a turn that called
+// tools.
+func (c *Checks) LooksAtWorld(name string) bool {
+	ref, err := c.Cascade.ParseValidator(name)
 	return err == nil && ref.LooksAtWorld()
 }
 
-// validate asks a validator and records its verdict.
-func (c *checks) validate(ctx context.Context, name, content string) (*echo.Verdict, error) {
-	vd, err := c.ask(ctx, name, content)
+// Validate asks a validator and records its verdict.
+func (c *Checks) Validate(ctx context.Context, name, content string) (*echo.Verdict, error) {
+	vd, err := c.Ask(ctx, name, content)
 	if err != nil {
 		return nil, err
 	}
-	return vd, c.verdict(name, vd)
+	return vd, c.RecordVerdict(name, vd)
 }
 
-// ask returns the verdict of a validator. One that fails rejects what it was to judge.
-func (c *validators) ask(ctx context.Context, name, content string) (*echo.Verdict, error) {
+// Failure returns why the validator that was asked last could not run, nil where it could. Its verdict rejects.
+func (c *Validators) Failure() error { return c.failure }
+
+// Ask returns the verdict of a validator, which is not recorded. One that fails rejects what it was to judge, see
+// [Validators.Failure]; the error is one that ends the phase or the run.
+func (c *Validators) Ask(ctx context.Context, name, content string) (*echo.Verdict, error) {
 	c.failure = nil
-	ref, err := c.cascade.ParseValidator(name)
+	ref, err := c.Cascade.ParseValidator(name)
 	if err != nil {
 		return nil, err
 	}
@@ -135,14 +144,14 @@ func (c *validators) ask(ctx context.Context, name, content string) (*echo.Verdi
 	switch {
 	case err == nil:
 		return vd, nil
-	case !c.Rec.Rules.FindsVerdicts() || !recoverable(err) || c.endsRun(name, err):
+	case !c.Rec.Rules.FindsVerdicts() || !core.Recoverable(err) || c.endsRun(name, err):
 		return nil, fmt.Errorf("validator %s: %w", name, err)
 	}
 	c.failure = err
 	return c.couldNotRun(err.Error()), nil
 }
 
-func (c *validators) askBy(ctx context.Context, ref cascade.Validator, content string) (*echo.Verdict, error) {
+func (c *Validators) askBy(ctx context.Context, ref cascade.Validator, content string) (*echo.Verdict, error) {
 	switch ref.Kind {
 	case cascade.ValidatorInline:
 		return c.inline(ctx, ref.Name, content)
@@ -165,14 +174,15 @@ func accept(valid bool, otherwise string) *echo.Verdict {
 	return &echo.Verdict{Reason: otherwise}
 }
 
-func (c *checks) describe(name string) (string, error) {
-	ref, err := c.cascade.ParseValidator(name)
+// Describe tells a model, before it answers, what a validator judges.
+func (c *Checks) Describe(name string) (string, error) {
+	ref, err := c.Cascade.ParseValidator(name)
 	if err != nil {
 		return "", err
 	}
 	switch ref.Kind {
 	case cascade.ValidatorInline:
-		text, err := c.instructions(name, c.cascade.Validators[name], c.question("(your answer)"))
+		text, err := c.instructions(name, c.Cascade.Validators[name], "(your answer)")
 		return "a reviewer judges your answer by these instructions: " + text, err
 	case cascade.ValidatorCommand:
 		return "this command must exit with status 0: " + ref.Command, nil
@@ -187,8 +197,8 @@ func (c *checks) describe(name string) (string, error) {
 }
 
 // inline asks a model, up to max_turns times until its answer is a verdict.
-func (c *validators) inline(ctx context.Context, name, content string) (*echo.Verdict, error) {
-	def := c.cascade.Validators[name]
+func (c *Validators) inline(ctx context.Context, name, content string) (*echo.Verdict, error) {
+	def := c.Cascade.Validators[name]
 	messages, err := c.conversation(ctx, name, def, content)
 	if err != nil {
 		return nil, err
@@ -210,25 +220,25 @@ func (c *validators) inline(ctx context.Context, name, content string) (*echo.Ve
 	}
 }
 
-// modelOf returns the model that an inline validator asks.
-func (c *validators) modelOf(name string) string {
-	return cmp.Or(c.cascade.Validators[name].Model, c.Record.Model, c.model)
+// ModelOf returns the model that an inline validator asks, by the name of the validator.
+func (c *Validators) ModelOf(name string) string {
+	return cmp.Or(c.Cascade.Validators[name].Model, c.Record.Model, c.Model)
 }
 
-func (c *validators) askValidator(ctx context.Context, name string, try int, messages []*echo.Message) (*effect.ModelResponse, error) {
+func (c *Validators) askValidator(ctx context.Context, name string, try int, messages []*echo.Message) (*effect.ModelResponse, error) {
 	site := c.Site
 	site.Validator = name
 	key := c.Here().Named(echo.StepValidate, name).Try(echo.StepModel, try)
-	req := &effect.ModelRequest{Site: site, Model: c.modelOf(name), Messages: messages[:len(messages):len(messages)]}
-	if err := c.calls.Begin(ctx, key, req); err != nil {
+	req := &effect.ModelRequest{Site: site, Model: c.ModelOf(name), Messages: messages[:len(messages):len(messages)]}
+	if err := c.Calls.Begin(ctx, key, req); err != nil {
 		return nil, err
 	}
-	return c.calls.Ask(ctx, key, req)
+	return c.Calls.Ask(ctx, key, req)
 }
 
 // byTool asks a declared tool with what its schema names of the question. It answers {valid, reason}.
-func (c *validators) byTool(ctx context.Context, name, content string) (*echo.Verdict, error) {
-	spec, ok := c.tools.Spec(name)
+func (c *Validators) byTool(ctx context.Context, name, content string) (*echo.Verdict, error) {
+	spec, ok := c.Tools.Spec(name)
 	if !ok {
 		return nil, fmt.Errorf("no tool named %q", name)
 	}
@@ -252,8 +262,8 @@ func (c *validators) byTool(ctx context.Context, name, content string) (*echo.Ve
 
 // byCommand runs a command line with the question on its standard input. Its exit status decides where
 // it answers no {valid, reason}.
-func (c *validators) byCommand(ctx context.Context, line, content string) (*echo.Verdict, error) {
-	command, err := c.templates.Shell("loop_until", line)
+func (c *Validators) byCommand(ctx context.Context, line, content string) (*echo.Verdict, error) {
+	command, err := c.Templates.Shell("loop_until", line)
 	if err != nil {
 		return nil, err
 	}
@@ -277,11 +287,11 @@ func (c *validators) byCommand(ctx context.Context, line, content string) (*echo
 // notRun is how the output of a command ends that a shell did not find, or could not run.
 var notRun = regexp.MustCompile(`\[exit status 12[67]\]$`)
 
-func (c *validators) useTool(ctx context.Context, spec effect.ToolSpec, args json.RawMessage) (*echo.Message, error) {
+func (c *Validators) useTool(ctx context.Context, spec effect.ToolSpec, args json.RawMessage) (*echo.Message, error) {
 	site := c.Site
 	site.Validator = spec.Name
 	m, err := c.Rec.Use(ctx, c.Here().Named(echo.StepValidate, spec.Name), spec, effect.ToolRequest{
-		Site: site, SessionID: c.session, Name: spec.Name, Arguments: args,
+		Site: site, SessionID: c.Session, Name: spec.Name, Arguments: args,
 	})
-	return m, noOutcome(err)
+	return m, NoOutcome(err)
 }
