@@ -13,6 +13,7 @@ import (
 
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 	"github.com/windlass-run/windlass/internal/commandline"
+	"github.com/windlass-run/windlass/internal/completion"
 	"github.com/windlass-run/windlass/internal/term"
 	_ "github.com/windlass-run/windlass/internal/vault" // takes secrets out of the environment first
 )
@@ -73,7 +74,7 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 	}
 	markErrors(root)
 	commandline.CompleteBashAlone(root)
-	addCompletions(root)
+	completion.Add(root)
 	return root
 }
 

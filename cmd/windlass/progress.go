@@ -47,3 +47,11 @@ func orList(modes []live.Mode) string {
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
+
+func textsOf[T ~string](list []T) []string {
+	texts := make([]string, len(list))
+	for i, t := range list {
+		texts[i] = string(t)
+	}
+	return texts
+}

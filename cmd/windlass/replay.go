@@ -22,9 +22,6 @@ type replayOptions struct {
 	list   bool
 }
 
-// replayModes are the modes of a replay: it shows progress and nothing else.
-var replayModes = []live.Mode{live.ModePlain, live.ModeLive}
-
 func newReplayCommand(con *console) *cobra.Command {
 	var o replayOptions
 	cmd := &cobra.Command{
@@ -47,7 +44,7 @@ is asked, no tool runs and nothing is written.`,
 	f.Float64Var(&o.speed, "speed", 0, "how many times as fast as the run went; 0: at once")
 	f.BoolVar(&o.events, "events", false, "print every entry as a line of JSON")
 	f.BoolVar(&o.list, "list", false, "list the entries with their numbers, as --fork takes them")
-	o.progressFlag(con, cmd, replayModes)
+	o.progressFlag(con, cmd, live.ReplayModes())
 	con.wideFlag(cmd)
 	exclude(cmd, "events", "list")
 	exclude(cmd, "events", "progress")
