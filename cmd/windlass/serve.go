@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-run/windlass/internal/commandline"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/server/certificate"
 	"github.com/windlass-run/windlass/internal/server/grants"
@@ -118,14 +120,14 @@ func runServer(ctx context.Context, con *console, o serveOptions) error {
 func (o serveOptions) check() error {
 	switch {
 	case o.runs.Most < 1:
-		return usageError(fmt.Errorf("--max-runs %d: at least one run must be possible", o.runs.Most), "--max-runs 8")
+		return exit.UsageError(fmt.Errorf("--max-runs %d: at least one run must be possible", o.runs.Most), "--max-runs 8")
 	case (o.tlsCert == "") != (o.tlsKey == ""):
-		return usageError(errors.New("--tls-cert and --tls-key belong together, and only one of them is given"), "--tls-cert FILE --tls-key FILE, or neither")
+		return exit.UsageError(errors.New("--tls-cert and --tls-key belong together, and only one of them is given"), "--tls-cert FILE --tls-key FILE, or neither")
 	case o.grace < 0:
-		return usageError(fmt.Errorf("--grace %s is below zero", o.grace), "--grace 10s")
+		return exit.UsageError(fmt.Errorf("--grace %s is below zero", o.grace), "--grace 10s")
 	}
 	if _, _, err := net.SplitHostPort(o.listen); err != nil {
-		return usageError(fmt.Errorf("--listen %q: expected HOST:PORT", o.listen), "--listen 127.0.0.1:8765")
+		return exit.UsageError(fmt.Errorf("--listen %q: expected HOST:PORT", o.listen), "--listen 127.0.0.1:8765")
 	}
 	return checkAllowWrite(o.grants.AllowWrite)
 }
@@ -137,7 +139,7 @@ func (o serveOptions) certificate(l *log.Logger) (*certificate.Pair, error) {
 	}
 	cert, err := certificate.Load(o.tlsCert, o.tlsKey, func(text string) { l.Print(term.OneLine(text)) })
 	if err != nil {
-		return nil, usageError(fmt.Errorf("--tls-cert: %w", err), "--tls-cert FILE --tls-key FILE with a certificate that is valid now, and its key")
+		return nil, exit.UsageError(fmt.Errorf("--tls-cert: %w", err), "--tls-cert FILE --tls-key FILE with a certificate that is valid now, and its key")
 	}
 	return cert, nil
 }
@@ -186,13 +188,13 @@ func serveError(err error) error {
 	var cut *serve.InterruptedError
 	switch {
 	case errors.As(err, &root):
-		return usageError(fmt.Errorf("open the folder of --root %s: %w", root.Path, root.Err), "--root FOLDER with a folder that exists")
+		return exit.UsageError(fmt.Errorf("open the folder of --root %s: %w", root.Path, root.Err), "--root FOLDER with a folder that exists")
 	case errors.As(err, &address):
-		return usageError(address, "--listen with an address of this machine and a port that is free; port 0 is any")
+		return exit.UsageError(address, "--listen with an address of this machine and a port that is free; port 0 is any")
 	case errors.As(err, &token):
 		return tokenProblem(token.Err)
 	case errors.As(err, &cut):
-		return withExit(exitInterrupted, err, selfCommand()+" resume "+cut.Sessions[0]+", or POST /api/sessions/"+cut.Sessions[0]+"/resume")
+		return exit.With(exit.Interrupted, err, commandline.Self()+" resume "+cut.Sessions[0]+", or POST /api/sessions/"+cut.Sessions[0]+"/resume")
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/environment"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/server/token"
 )
 
@@ -32,7 +33,7 @@ machine. A server that starts again makes another token.`,
   windlass serve token 127.0.0.1:9000`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usageError(fmt.Errorf("%s takes one address, got %q", cmd.CommandPath(), args), cmd.CommandPath()+" 127.0.0.1:8765")
+				return exit.UsageError(fmt.Errorf("%s takes one address, got %q", cmd.CommandPath(), args), cmd.CommandPath()+" 127.0.0.1:8765")
 			}
 			return nil
 		},
@@ -73,7 +74,7 @@ func givenToken(file string, l *log.Logger) (text, from string, err error) {
 	environment.Withhold(token.Variable)
 	switch {
 	case given && file != "":
-		return "", "", usageError(fmt.Errorf("--token-file and %s exclude each other", token.Variable), "one of them")
+		return "", "", exit.UsageError(fmt.Errorf("--token-file and %s exclude each other", token.Variable), "one of them")
 	case file != "":
 		from = "--token-file " + file
 		text, err = tokenOfFile(file, l)
@@ -82,7 +83,7 @@ func givenToken(file string, l *log.Logger) (text, from string, err error) {
 		text, err = token.Parse(text)
 	}
 	if errors.Is(err, token.ErrForm) {
-		err = usageError(fmt.Errorf("%s: %w", from, err), "openssl rand -hex 32, or give none: the server then makes one")
+		err = exit.UsageError(fmt.Errorf("%s: %w", from, err), "openssl rand -hex 32, or give none: the server then makes one")
 	}
 	return text, from, err
 }
@@ -94,7 +95,7 @@ func tokenOfFile(file string, l *log.Logger) (string, error) {
 	case errors.Is(err, token.ErrForm):
 		return "", err
 	case err != nil:
-		return "", usageError(fmt.Errorf("read --token-file: %w", err), "--token-file FILE with the token in it")
+		return "", exit.UsageError(fmt.Errorf("read --token-file: %w", err), "--token-file FILE with the token in it")
 	case shared != 0:
 		l.Printf("warning: other users of this machine can use --token-file %s (mode %04o): chmod 600", file, shared)
 	}
@@ -109,11 +110,11 @@ func tokenProblem(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &refused):
-		return withExit(exitStorage, err, refused.Try)
+		return exit.With(exit.Storage, err, refused.Try)
 	case errors.As(err, &nobody) && len(nobody.Running) > 0:
-		return usageError(err, "windlass serve token "+nobody.Running[0])
+		return exit.UsageError(err, "windlass serve token "+nobody.Running[0])
 	case errors.As(err, &nobody):
-		return usageError(err, "windlass serve starts one; a token of your own is that of "+token.Variable+" or --token-file FILE")
+		return exit.UsageError(err, "windlass serve starts one; a token of your own is that of "+token.Variable+" or --token-file FILE")
 	}
-	return withExit(exitStorage, err, "set "+token.Variable+" or --token-file FILE, or WINDLASS_HOME to a folder that can be written")
+	return exit.With(exit.Storage, err, "set "+token.Variable+" or --token-file FILE, or WINDLASS_HOME to a folder that can be written")
 }

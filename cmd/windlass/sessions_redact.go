@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/redaction"
 	"github.com/windlass-run/windlass/internal/term"
 )
@@ -33,7 +34,7 @@ is never redacted. When ClickHouse does not answer, the journal is redacted, and
 		Example: "  windlass sessions redact 7k2mq 3f2a9c0d1e5b7788 --dry-run\n  windlass sessions redact 7k2mq 3f2a9c0d1e5b --reason 'pasted key' --parts",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return usageError(errors.New("sessions redact needs the id of a session and the content hash of a message"),
+				return exit.UsageError(errors.New("sessions redact needs the id of a session and the content hash of a message"),
 					"windlass context show SESSION, which prints the hashes")
 			}
 			return nil

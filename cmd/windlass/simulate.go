@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/environment"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/simulate"
@@ -93,7 +94,7 @@ func runSimulation(ctx context.Context, con *console, args []string, o simulateO
 	report, err := sim.Replay(ctx, all, files, progress.Step)
 	progress.Clear()
 	if ctx.Err() != nil {
-		return withExit(exitInterrupted, errInterrupted, "")
+		return exit.With(exit.Interrupted, exit.ErrInterrupted, "")
 	}
 	if err != nil {
 		return err
@@ -109,37 +110,37 @@ func runSimulation(ctx context.Context, con *console, args []string, o simulateO
 // outputError says what to do about a file that cannot be written.
 func outputError(err error) error {
 	if errors.As(err, new(*simulate.SameFileError)) {
-		return usageError(err, "a file for each")
+		return exit.UsageError(err, "a file for each")
 	}
-	return usageError(err, "check that the folder exists and can be written")
+	return exit.UsageError(err, "check that the folder exists and can be written")
 }
 
 // localJournal returns the id of a session of this machine by its beginning, and its journal.
 func (con *console) localJournal(begins string) (id, path string, err error) {
 	arc, err := con.archive()
 	if err != nil {
-		return "", "", asExit(err)
+		return "", "", exit.Of(err)
 	}
 	id, path, err = arc.LocalJournal(begins)
-	return id, path, asExit(err)
+	return id, path, exit.Of(err)
 }
 
 // conversationsError says what to do about an argument that cannot be replayed.
 func conversationsError(err error) error {
 	var folder *simulate.FolderError
 	switch {
-	case errors.As(err, new(*exitError)):
+	case errors.As(err, new(*exit.Error)):
 		return err
 	case archive.IsOtherVersion(err):
-		return withExit(exitStorage, err, "") // it says itself what to do
+		return exit.With(exit.Storage, err, "") // it says itself what to do
 	case journal.IsUnreadable(err):
-		return withExit(exitStorage, err, "restore the journal from a copy, or choose another session: windlass sessions list")
+		return exit.With(exit.Storage, err, "restore the journal from a copy, or choose another session: windlass sessions list")
 	case errors.As(err, &folder):
-		return usageError(err, "windlass simulate "+filepath.Join(folder.Path, "*.jsonl"))
+		return exit.UsageError(err, "windlass simulate "+filepath.Join(folder.Path, "*.jsonl"))
 	case errors.As(err, new(*simulate.UnknownSourceError)):
-		return usageError(err, "windlass sessions list")
+		return exit.UsageError(err, "windlass sessions list")
 	case failure.Is(err, failure.InvalidRequest):
-		return usageError(err, "docs/simulate.md describes the files")
+		return exit.UsageError(err, "docs/simulate.md describes the files")
 	}
 	return err
 }
@@ -151,9 +152,9 @@ func choosePolicies(con *console, texts []string) ([]simulate.Policy, error) {
 	var choice *simulate.ChoiceError
 	switch {
 	case errors.As(err, &choice):
-		return nil, usageError(fmt.Errorf("--%w", err), cmp.Or(choice.Try, "windlass simulate --help"))
+		return nil, exit.UsageError(fmt.Errorf("--%w", err), cmp.Or(choice.Try, "windlass simulate --help"))
 	case err != nil:
-		return nil, usageError(err, "docs/cascade.md describes the settings of intra_context")
+		return nil, exit.UsageError(err, "docs/cascade.md describes the settings of intra_context")
 	}
 	return list, nil
 }
@@ -161,24 +162,24 @@ func choosePolicies(con *console, texts []string) ([]simulate.Policy, error) {
 // choosePrices reads --prices.
 func choosePrices(con *console, texts []string) ([]simulate.Prices, error) {
 	if len(texts) == 0 {
-		return nil, usageError(errors.New("--prices is empty"), "--prices 0.1, or leave it out")
+		return nil, exit.UsageError(errors.New("--prices is empty"), "--prices 0.1, or leave it out")
 	}
 	const forms = "--prices 0.1, --prices 2.5:0.25, or --prices MODEL"
 	list, err := simulate.ChoosePrices(texts, func(model string) (*config.Price, error) {
 		cfg, err := con.config()
 		if err != nil {
-			return nil, asExit(err)
+			return nil, exit.Of(err)
 		}
 		return llm.NewRouter(cfg, environment.Getenv).Price(model), nil
 	})
 	var choice *simulate.ChoiceError
 	switch {
-	case errors.As(err, new(*exitError)):
+	case errors.As(err, new(*exit.Error)):
 		return nil, err
 	case errors.As(err, &choice):
-		return nil, usageError(fmt.Errorf("--%w", err), cmp.Or(choice.Try, forms))
+		return nil, exit.UsageError(fmt.Errorf("--%w", err), cmp.Or(choice.Try, forms))
 	case err != nil:
-		return nil, usageError(err, forms)
+		return nil, exit.UsageError(err, forms)
 	}
 	return list, nil
 }

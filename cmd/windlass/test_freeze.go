@@ -11,6 +11,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/sessions"
 	"github.com/windlass-run/windlass/internal/snapshot"
 	"github.com/windlass-run/windlass/internal/snapshot/frozen"
@@ -100,7 +101,7 @@ func checkTestName(name, session string) error {
 	if journal.IsSessionID(name) {
 		return nil
 	}
-	return usageError(fmt.Errorf("--name %q: use up to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit", name),
+	return exit.UsageError(fmt.Errorf("--name %q: use up to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit", name),
 		"windlass test freeze "+session+" --name refund")
 }
 
@@ -114,23 +115,23 @@ func freezeError(id string, err error) error {
 	)
 	switch {
 	case errors.As(err, &ended) && ended.Status == echo.StatusRunning:
-		return usageError(err, "wait for its end; or windlass resume "+id)
+		return exit.UsageError(err, "wait for its end; or windlass resume "+id)
 	case errors.As(err, &ended):
-		return usageError(err, "windlass resume "+id+", and then freeze it")
+		return exit.UsageError(err, "windlass resume "+id+", and then freeze it")
 	case errors.As(err, new(*frozen.ExistsError)):
-		return usageError(err, "another --name; or remove the file, if it is to be replaced")
+		return exit.UsageError(err, "another --name; or remove the file, if it is to be replaced")
 	case errors.As(err, new(*frozen.WriteError)):
-		return withExit(exitStorage, err, "--dir FOLDER with a folder that you may write to")
+		return exit.With(exit.Storage, err, "--dir FOLDER with a folder that you may write to")
 	case errors.As(err, new(*frozen.OriginError)):
-		return withExit(exitStorage, err, "freeze the session with the windlass that began it")
+		return exit.With(exit.Storage, err, "freeze the session with the windlass that began it")
 	case errors.As(err, &variable) && variable.Granted:
-		return usageError(fmt.Errorf("--keep-env %w", err), "set it to what it was in the run")
+		return exit.UsageError(fmt.Errorf("--keep-env %w", err), "set it to what it was in the run")
 	case errors.As(err, &variable):
-		return usageError(fmt.Errorf("--keep-env %w", err), "one that it was begun with as --allow-env NAME")
+		return exit.UsageError(fmt.Errorf("--keep-env %w", err), "one that it was begun with as --allow-env NAME")
 	case errors.As(err, &file):
-		return usageError(err, cascadeHints[file.Problem])
+		return exit.UsageError(err, cascadeHints[file.Problem])
 	case errors.As(err, &unfaithful):
-		return withExit(exitFailed, err, "--keep-env NAME, if it depends on the value of a granted variable; windlass verify "+id)
+		return exit.With(exit.Failed, err, "--keep-env NAME, if it depends on the value of a granted variable; windlass verify "+id)
 	}
 	return err
 }
@@ -151,7 +152,7 @@ func readAspects(given []string) ([]snapshot.Aspect, error) {
 	for _, name := range given {
 		a := snapshot.Aspect(strings.TrimSpace(name))
 		if !slices.Contains(snapshot.Aspects(), a) {
-			return nil, usageError(fmt.Errorf("--match %q: there is no such aspect", name), "--match "+strings.ReplaceAll(snapshot.Joined(snapshot.Aspects()), ", ", ","))
+			return nil, exit.UsageError(fmt.Errorf("--match %q: there is no such aspect", name), "--match "+strings.ReplaceAll(snapshot.Joined(snapshot.Aspects()), ", ", ","))
 		}
 		chosen[a] = true
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/snapshot/suite"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/wholefile"
@@ -65,7 +66,7 @@ func runTests(ctx context.Context, con *console, given []string, o testRunOption
 	}
 	files, err := suite.Find(given)
 	if err != nil {
-		return usageError(err, findHint(err))
+		return exit.UsageError(err, findHint(err))
 	}
 	ctx, stop := interruptible(ctx, func() {})
 	defer stop()
@@ -74,7 +75,7 @@ func runTests(ctx context.Context, con *console, given []string, o testRunOption
 	report := suite.Options{Load: app.LoadKnown, Update: o.update, Step: progress.Step}.RunAll(ctx, files)
 	progress.Clear()
 	if ctx.Err() != nil {
-		return withExit(exitInterrupted, errInterrupted, "")
+		return exit.With(exit.Interrupted, exit.ErrInterrupted, "")
 	}
 	if o.junit != "" {
 		if err := writeJUnit(o.junit, strings.Join(given, " "), report, time.Since(begun)); err != nil {
@@ -83,7 +84,7 @@ func runTests(ctx context.Context, con *console, given []string, o testRunOption
 	}
 	err = con.print(report, func() error { return printTests(con, report) })
 	if bad := report.NotPassed(); err == nil && bad > 0 {
-		return withExit(exitFailed, fmt.Errorf("%d of %s did not pass", bad, term.Plural(len(report.Tests), "test")), testHint(report, given))
+		return exit.With(exit.Failed, fmt.Errorf("%d of %s did not pass", bad, term.Plural(len(report.Tests), "test")), testHint(report, given))
 	}
 	return err
 }
@@ -138,7 +139,7 @@ func writeJUnit(path, name string, report *suite.Report, took time.Duration) err
 		}
 	}
 	if err != nil {
-		return withExit(exitStorage, errors.Join(errors.New("--junit"), err), "--junit FILE in a folder that you may write to")
+		return exit.With(exit.Storage, errors.Join(errors.New("--junit"), err), "--junit FILE in a folder that you may write to")
 	}
 	return nil
 }
