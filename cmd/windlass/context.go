@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/term"
@@ -69,7 +70,7 @@ func newContextShowCommand(con *console) *cobra.Command {
 		func(r *inspect.Record, _ []string) (any, shower, error) {
 			c, err := r.Pick(pick)
 			if failure.Is(err, failure.InvalidRequest) {
-				err = usageError(err, "--attempt 1 --turn 3")
+				err = exit.UsageError(err, "--attempt 1 --turn 3")
 			}
 			if err != nil {
 				return nil, nil, err
