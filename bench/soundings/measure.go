@@ -159,7 +159,7 @@ func (b *bench) answer(r llmtest.Request) *llmtest.Answer {
 		}
 	}
 	if isJudge(&r) {
-		return &llmtest.Answer{Text: fmt.Sprintf(`{"why": "it says most", "winner": %q}`, best(task))}
+		return &llmtest.Answer{Text: fmt.Sprintf(`{"why": "it says most", "winner": %q}`, best(r.Messages[len(r.Messages)-1].Text()))}
 	}
 	who := "unchanged"
 	if _, approach, ok := strings.Cut(task, "Approach:\n"); ok {
@@ -179,8 +179,8 @@ func isJudge(r *llmtest.Request) bool {
 }
 
 // best returns the label of the answer that one of the approaches has led to.
-func best(task string) string {
-	for _, part := range strings.Split(task, "\nAnswer ")[1:] {
+func best(judged string) string {
+	for _, part := range strings.Split(judged, "\nAnswer ")[1:] {
 		label, text, _ := strings.Cut(part, ":\n")
 		if strings.Contains(text, approaches[0]) {
 			return label

@@ -79,6 +79,7 @@ func (j *judge) ask(ctx context.Context, sheets []sheet) ([]*effect.ModelRespons
 		}
 		requests[i] = &effect.ModelRequest{
 			Model: j.model, Messages: messages, MaxOutputTokens: j.room, AnswerLength: min(replyLength, j.room),
+			CacheMarks: j.cacheMarks(sheets, messages),
 		}
 	}
 	replies := make([]*effect.ModelResponse, len(sheets))
