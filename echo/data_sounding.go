@@ -41,9 +41,12 @@ type WinningRewrites struct {
 // Room says whether the budget covers one more candidate and its judging, of a phase that adds them as
 // it needs them.
 type Room struct {
-	Covers    bool    `json:"covers"`
-	NeededUSD float64 `json:"needed_usd,omitempty"` // by the estimate; 0: no limit counts USD
-	LeftUSD   float64 `json:"left_usd,omitempty"`
+	Covers       bool    `json:"covers"`
+	NeededUSD    float64 `json:"needed_usd,omitempty"` // by the estimate; 0: no limit counts USD
+	LeftUSD      float64 `json:"left_usd,omitempty"`
+	NeededTokens int64   `json:"needed_tokens,omitempty"` // likewise; 0: no limit counts tokens
+	LeftTokens   int64   `json:"left_tokens,omitempty"`
+	Unknown      bool    `json:"unknown,omitempty"` // a limit counts USD, and what some calls cost is not known
 }
 
 // Ballot is what a judge said of candidates that it was shown. Candidates are named by the numbers of
@@ -84,6 +87,7 @@ type Choice struct {
 	CostUSD    *float64   `json:"cost_usd,omitempty"`   // of the judging; nil: not known
 	Standings  []Standing `json:"standings"`            // by the numbers of the candidates
 	Prefix     *Prefix    `json:"prefix,omitempty"`
+	Room       *Room      `json:"room,omitempty"` // why no candidate was added to a tie, of a phase that adds them; nil: the budget was not the reason
 }
 
 // ChoiceHow says what decided.
