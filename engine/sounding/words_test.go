@@ -42,6 +42,8 @@ func TestRewriteRequest(t *testing.T) {
 	got, err := Rewritten(&effect.ModelResponse{Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, " Do. \n")})
 	require.NoError(t, err)
 	require.Equal(t, "Do.", got)
+	_, err = Rewritten(&effect.ModelResponse{Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, "Do it, but do not"), FinishReason: "length"})
+	require.EqualError(t, err, "rewrite the instructions: the answer was cut off at the limit of output tokens")
 	was := c.Mutation
 	require.Equal(t, "Do.", c.Mutation.WithText(got).Text)
 	require.Empty(t, was.Text, "what is recorded does not change")
