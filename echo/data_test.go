@@ -48,21 +48,23 @@ func goldenSoundings() []golden {
 			`{"index":1,"factor":5,"model":"m","mutation":{"mode":"rewrite","entry":"e","text":"t"},"species":"s","context":`+settingsJSON+`}`),
 		goldenOf("a/item2/seed", Seed{Seed: "s"}, `{"seed":"s"}`),
 		goldenOf("a/sounding2/winners", WinningRewrites{Texts: []string{"t"}}, `{"texts":["t"]}`),
-		goldenOf("run/sounding2/room", Room{Covers: true, NeededUSD: 0.5, LeftUSD: 1.5}, `{"covers":true,"needed_usd":0.5,"left_usd":1.5}`),
+		goldenOf("run/sounding2/room", Room{Covers: true, NeededUSD: 0.5, LeftUSD: 1.5, NeededTokens: 5, LeftTokens: 15, Unknown: true},
+			`{"covers":true,"needed_usd":0.5,"left_usd":1.5,"needed_tokens":5,"left_tokens":15,"unknown":true}`),
 		goldenOf("a/ballot2", Ballot{
 			Step: 1, Pair: 1, Reverse: true, Judge: "j", Order: []int{2, 0}, Labels: []string{"K", "R"}, Said: "K", Winner: ptr(2), Score: ptr(7.5), Why: "w", Problem: "p",
-			Vote: ptr(2), EValues: []float64{1.5, 0.5}, CostUSD: ptr(0.25),
+			Vote: ptr(2), EValues: []float64{1.5, 0.5}, Evidence: &Evidence{EValue: 1, Needed: 10}, CostUSD: ptr(0.25),
 		}, `{"step":1,"pair":1,"reverse":true,"judge":"j","order":[2,0],"labels":["K","R"],"said":"K","winner":2,"score":7.5,"why":"w","problem":"p","vote":2,`+
-			`"e_values":[1.5,0.5],"cost_usd":0.25}`),
+			`"e_values":[1.5,0.5],"evidence":{"e_value":1,"needed":10},"cost_usd":0.25}`),
 		goldenOf("run/choice", Choice{
 			Step: 1, Winner: 2, How: ChoiceVotes, Tie: true, Confidence: 0.9, Needed: 10, EValue: 12, Pairs: 3, Flipped: 1, CostUSD: ptr(0.5),
 			Standings: []Standing{{
 				Number: 2, State: CandidateWon, Why: "w", SameAs: 1, Copies: 2, Votes: 3, EValue: 24, Quality: ptr(0.5), Value: ptr(0.25), CostUSD: ptr(0.125), Tokens: 9, Hash: "h",
 			}},
 			Prefix: &Prefix{Shared: 1, Waited: 2, Cached: 3, SavedUSD: ptr(0.5)},
+			Room:   &Room{Covers: true, NeededUSD: 0.5, LeftUSD: 1.5, NeededTokens: 5, LeftTokens: 15, Unknown: true},
 		}, `{"step":1,"winner":2,"how":"votes","tie":true,"confidence":0.9,"needed":10,"e_value":12,"pairs":3,"flipped":1,"cost_usd":0.5,"standings":[{"number":2,"state":"won","why":"w",`+
 			`"same_as":1,"copies":2,"votes":3,"e_value":24,"quality":0.5,"value":0.25,"cost_usd":0.125,"tokens":9,"hash":"h"}],`+
-			`"prefix":{"shared":1,"waited":2,"cached":3,"saved_usd":0.5}}`),
+			`"prefix":{"shared":1,"waited":2,"cached":3,"saved_usd":0.5},"room":{"covers":true,"needed_usd":0.5,"left_usd":1.5,"needed_tokens":5,"left_tokens":15,"unknown":true}}`),
 	}
 }
 

@@ -422,6 +422,29 @@ func TestAdaptive(t *testing.T) {
 	require.False(t, d.Covers)
 	require.Greater(t, d.NeededUSD, d.LeftUSD)
 	require.Positive(t, d.LeftUSD)
+	require.Equal(t, &d, b.choices(t)[0].Room, "the choice says why no candidate was added")
+}
+
+// Whatever the budget is, a candidate that is added can be judged: the first round may be too much for it, a later one is not.
+func TestAddedCandidatesCanBeJudged(t *testing.T) {
+	t.Parallel()
+	added := map[int]bool{}
+	for cents := 20; cents <= 240; cents += 4 {
+		b, _ := sounded(t, "")
+		b.runner.Facts = func(string) effect.ModelFacts { // a call is expected to take much more than it takes
+			return effect.ModelFacts{Tariff: &echo.Tariff{Input: 100, Cached: 100, Output: 200}}
+		}
+		_, err := b.run(fmt.Sprintf(`{"cascade_id":"c","budget":{"max_usd":%f},"phases":[{"name":"draft","instructions":"Draft {{ sounding_index }}",
+			"soundings":{"adaptive":{"min":2,"max":5},"ballots":{"min":3,"max":12},"on_tie":"first"}}]}`, float64(cents)/100), nil)
+		n := len(b.entries.of(echo.NodeCandidate))
+		if err != nil {
+			require.Equal(t, 2, n, "%d cents: %v", cents, err)
+			continue
+		}
+		added[n] = true
+		require.Equal(t, n < 5, b.choices(t)[0].Room != nil)
+	}
+	require.Len(t, added, 4, "from none to three candidates are added")
 }
 
 func TestReforge(t *testing.T) {
@@ -434,10 +457,10 @@ func TestReforge(t *testing.T) {
 		}
 		return last
 	}
-	m.fail = func(req *effect.ModelRequest, _ string) error {
+	m.fail = func(req *effect.ModelRequest, last string) error {
 		if isJudge(req.Site) {
 			m.best = "refined 2.2"
-			if step = strings.Count(req.Messages[1].Text(), "refined 1"); step > 0 && !strings.Contains(req.Messages[1].Text(), "refined 2.2") {
+			if step = strings.Count(last, "refined 1"); step > 0 && !strings.Contains(last, "refined 2.2") {
 				m.best = "refined 1.1"
 			}
 		}

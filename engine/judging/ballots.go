@@ -53,6 +53,7 @@ func (j *judge) addPair(e *election.Election, pair int, sheets []sheet, replies 
 	for _, number := range last.Order {
 		last.EValues = append(last.EValues, e.EValue(number))
 	}
+	last.Evidence = &echo.Evidence{EValue: e.Decision().EValue, Needed: j.q.needed()}
 	for i := range ballots {
 		if err := j.bench.Place().Rec.Add(sheets[i].key, ballots[i]); err != nil {
 			return err
@@ -79,6 +80,7 @@ func (j *judge) ask(ctx context.Context, sheets []sheet) ([]*effect.ModelRespons
 		}
 		requests[i] = &effect.ModelRequest{
 			Model: j.model, Messages: messages, MaxOutputTokens: j.room, AnswerLength: min(replyLength, j.room),
+			CacheMarks: j.cacheMarks(sheets, messages),
 		}
 	}
 	replies := make([]*effect.ModelResponse, len(sheets))

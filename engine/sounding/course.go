@@ -103,11 +103,12 @@ func (c *Course) first(ctx context.Context, on Stage) (*Best, error) {
 		if err != nil || !q.Open || !choice.Tie {
 			return best, err
 		}
-		covers, err := c.room(ctx, on, n-least+1, list[:n], minus(on.Taken(), before))
+		room, err := c.room(ctx, on, n-least+1, list[:n], minus(on.Taken(), before))
 		if err != nil {
 			return nil, err
 		}
-		if !covers {
+		if !room.Covers {
+			choice.Room = &room
 			return best, judging.Record(on, &q, choice)
 		}
 		if err := on.Perform(ctx, list[n:n+1], false); err != nil {
@@ -155,14 +156,15 @@ func (c *Course) choose(ctx context.Context, on Stage, q judging.Question, list 
 	return choice, &Best{Candidate: won, Text: won.Text(), taken: won.Taken}, nil
 }
 
-// room reports whether the budget covers another candidate and its judging: as much as the dearest
-// candidate so far and the last judging have taken.
-func (c *Course) room(ctx context.Context, on Stage, round int, list []*Candidate, judged effect.Totals) (bool, error) {
+// room says whether the budget covers another candidate and its judging.
+func (c *Course) room(ctx context.Context, on Stage, number int, list []*Candidate, judged effect.Totals) (echo.Room, error) {
 	at := on.Place()
-	d, err := effect.WholeReading[echo.Room](ctx, at.Rec, at.Key.Try(echo.StepRoom, round), at.Site, func() echo.Payload {
-		return roomFor(on.Calls().Ledger.Left(), list, judged)
+	return effect.WholeReading[echo.Room](ctx, at.Rec, at.Key.Try(echo.StepRoom, number), at.Site, func() echo.Payload {
+		ledger := on.Calls().Ledger
+		_, pairs := c.Settings.Pairs()
+		r := round{list: list, judged: judged, most: ledger.Most(at.Site.Phase), pairs: pairs}
+		return roomFor(ledger.Left(), r.next())
 	})
-	return d.Covers, err
 }
 
 // refine has the best answer made better, step by step.

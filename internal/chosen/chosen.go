@@ -52,6 +52,8 @@ func How(c *echo.Choice) string {
 		return "as the cheapest of a tie"
 	case echo.ChoiceFirst:
 		return "as the first of a tie"
+	case echo.ChoiceUnpriced:
+		return "as the first of a tie, as no cost is known"
 	case echo.ChoiceCost:
 		return "by quality and cost"
 	case echo.ChoicePareto:

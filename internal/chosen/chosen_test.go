@@ -23,6 +23,7 @@ func TestLine(t *testing.T) {
 	for want, c := range map[string]echo.Choice{
 		"3 candidates, 2 kept by votes, judging $0.0123":                                     {Winner: 2, How: echo.ChoiceVotes, CostUSD: &cent, Standings: three},
 		"3 candidates, 1 kept as the cheapest of a tie, judging at a cost that is not known": {Winner: 1, How: echo.ChoiceCheapest, Tie: true, Standings: three},
+		"3 candidates, 1 kept as the first of a tie, as no cost is known, judging $0.0123":   {Winner: 1, How: echo.ChoiceUnpriced, Tie: true, CostUSD: &cent, Standings: three},
 		"3 candidates, 1 kept as the first of a tie, judging $0.0123":                        {Winner: 1, How: echo.ChoiceFirst, Tie: true, CostUSD: &cent, Standings: three},
 		"3 candidates (1 failed, 1 rejected), 3 kept as the only one left":                   {Winner: 3, How: echo.ChoiceOnly, CostUSD: new(float64), Standings: standings(echo.CandidateFailed, echo.CandidateRejected, echo.CandidateWon)},
 		"2 candidates, 1 kept as all answers are the same":                                   {Winner: 1, How: echo.ChoiceSame, CostUSD: new(float64), Standings: standings(echo.CandidateWon, echo.CandidateSame)},

@@ -46,6 +46,9 @@ func (p *printer) step(s *inspect.Sounding, st *inspect.SoundingStep) {
 	if st.Choice != nil && st.Choice.Prefix != nil {
 		p.fact("prefix", "%s", prefixText(st.Choice.Prefix))
 	}
+	if st.Choice != nil && st.Choice.Room != nil {
+		p.fact("budget", "%s", roomText(st.Choice.Room))
+	}
 }
 
 // soundingTitle names a step: "draft, 3 candidates", "draft, step 1 of refinement, 2 candidates".
@@ -257,23 +260,28 @@ var howTexts = map[echo.ChoiceHow]string{
 	echo.ChoiceCost: "by quality and cost together", echo.ChoicePareto: "by the policy of the frontier of quality and cost",
 }
 
+// tieTexts say which one of a tie is taken.
+var tieTexts = map[echo.ChoiceHow]string{
+	echo.ChoiceCheapest: "the cheapest is taken", echo.ChoiceFirst: "the first is taken", echo.ChoiceUnpriced: "the first is taken, as no cost is known",
+}
+
 func howText(c *echo.Choice) string {
 	if text, ok := howTexts[c.How]; ok {
 		return text
 	}
 	if c.Tie && c.Pairs == 0 {
-		return "as no answer got points, and " + map[bool]string{true: "the first", false: "the cheapest"}[c.How == echo.ChoiceFirst] + " is taken of a tie"
+		return "as no answer got points, and of a tie " + tieTexts[c.How]
 	}
 	held := fmt.Sprintf("%s, %d of them flipped", term.Plural(c.Pairs, "pair")+" of ballots", c.Flipped)
-	wanted := number(cmp.Or(c.Needed, 1/(1-c.Confidence)))
+	needed := cmp.Or(c.Needed, 1/(1-c.Confidence))
 	if c.Tie {
-		rule := "the cheapest"
-		if c.How == echo.ChoiceFirst {
-			rule = "the first"
+		reason := fmt.Sprintf("the evidence is %s and %s was needed for confidence %g", number(c.EValue), number(needed), c.Confidence)
+		if c.EValue >= needed {
+			reason += ", but it does not tell the best from each other one"
 		}
-		return fmt.Sprintf("a tie, of which %s is taken: the evidence is %s and %s was needed for confidence %g, after %s", rule, number(c.EValue), wanted, c.Confidence, held)
+		return fmt.Sprintf("a tie, of which %s: %s, after %s", tieTexts[c.How], reason, held)
 	}
-	return fmt.Sprintf("by votes: the evidence is %s, %s was needed for confidence %g, after %s", number(c.EValue), wanted, c.Confidence, held)
+	return fmt.Sprintf("by votes: the evidence is %s, %s was needed for confidence %g, after %s", number(c.EValue), number(needed), c.Confidence, held)
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }
@@ -294,6 +302,18 @@ func judgeText(j *inspect.Judge) string {
 		text += fmt.Sprintf(", %d without a verdict", j.Problems)
 	}
 	return text + ", " + quantity.Cost(j.CostUSD, unknown)
+}
+
+// roomText says why no candidate was added.
+func roomText(r *echo.Room) string {
+	text := "no candidate was added, as the budget does not cover one more and its judging: "
+	switch {
+	case r.Unknown:
+		return text + "what some calls cost is not known"
+	case r.NeededUSD > r.LeftUSD:
+		return text + fmt.Sprintf("%s by the estimate, and %s is left", term.USD(r.NeededUSD), term.USD(r.LeftUSD))
+	}
+	return text + fmt.Sprintf("%s tokens by the estimate, and %s are left", term.Count(r.NeededTokens), term.Count(r.LeftTokens))
 }
 
 func prefixText(x *echo.Prefix) string {
