@@ -59,11 +59,8 @@ func (c *checks) judge(ctx context.Context, ans answer) (value any, failed strin
 		return nil, checkEmpty, c.verdict(checkEmpty, &echo.Verdict{Reason: c.templates.Rejected})
 	}
 	if len(phase.OutputSchema) > 0 {
-		parsed, reason, err := c.matchSchema(ctx, phase.OutputSchema, ans.text)
+		parsed, reason, err := c.fits(ctx, phase.OutputSchema, ans.text)
 		if err != nil {
-			return nil, "", err
-		}
-		if err := c.verdict("output_schema", &echo.Verdict{Valid: reason == "", Reason: reason}); err != nil {
 			return nil, "", err
 		}
 		if reason != "" {
@@ -87,9 +84,25 @@ func (c *checks) judge(ctx context.Context, ans answer) (value any, failed strin
 	return value, "", nil
 }
 
+// fits is matchSchema with a verdict that is recorded.
+func (c *checks) fits(ctx context.Context, schema json.RawMessage, text string) (value any, reason string, err error) {
+	if value, reason, err = c.matchSchema(ctx, schema, text); err != nil {
+		return nil, "", err
+	}
+	vd := &echo.Verdict{Valid: reason == "", Reason: reason}
+	if err = c.verdict("output_schema", vd); err == nil && vd.Valid && reason != "" { // before texts were taken out it did
+		raw, _ := modeltext.FindJSON(text)
+		value, err = modeltext.Decode(raw)
+	}
+	return value, vd.Reason, err
+}
+
+// verdict records a verdict. Where what it is about was redacted since, it becomes the recorded one.
 func (c *checks) verdict(check string, v *echo.Verdict) error {
 	v.Validator = check
-	return c.Rec.Add(c.Here().Named(echo.StepVerdict, check), *v)
+	said, err := core.Follow(c.Rec, c.Here().Named(echo.StepVerdict, check), *v)
+	*v = said
+	return err
 }
 
 // matchSchema reads an answer by output_schema. The reason quotes every violation, for the model.

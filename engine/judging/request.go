@@ -96,13 +96,14 @@ func roomOf(f *effect.ModelFacts, expected int) int {
 }
 
 // markFor returns a word that neither the task nor any answer has. It follows from all answers, so that none could be
-// written to have it; not from the task, which may have secrets where it is not recorded.
+// written to have it, by their hashes, which a redaction leaves; not from the task, which may have secrets where it
+// is not recorded.
 func markFor(seed, task string, answers []answer) string {
 	h := sha256.New()
 	write := func(text string) { _, _ = fmt.Fprintf(h, "%d:%s", len(text), text) }
 	write(seed)
 	for _, a := range answers {
-		write(a.text)
+		write(a.hash)
 	}
 	for {
 		mark := hex.EncodeToString(h.Sum(nil)[:8])
