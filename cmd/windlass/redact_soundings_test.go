@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -148,5 +149,45 @@ func requireAllFollowed(t *testing.T, v *app.Verification, what string) {
 	for _, c := range v.Children {
 		require.NotNil(t, c.Verification, what)
 		requireAllFollowed(t, c.Verification, what)
+	}
+}
+
+// TestResumeRedactedSoundings: a session that was stopped among its candidates, ballots and steps of refinement, and
+// redacted then, is resumed where it was. No call is made twice.
+func TestResumeRedactedSoundings(t *testing.T) {
+	t.Parallel()
+	for _, form := range []string{"votes", "pareto", "whole"} {
+		t.Run(form, func(t *testing.T) {
+			t.Parallel()
+			l := soundingLab(t, form)
+			kept := copyOfHome(t, l.home)
+			path := archive.JournalPath(l.home, "top")
+			whole, err := os.ReadFile(path)
+			require.NoError(t, err)
+			lines := bytes.SplitAfter(whole, []byte("\n"))
+			for cut := 12; cut < len(lines)-2; cut += 7 {
+				what := fmt.Sprintf("%s after entry %d", form, cut)
+				require.NoError(t, os.RemoveAll(filepath.Join(l.home, "sessions")))
+				require.NoError(t, os.CopyFS(filepath.Join(l.home, "sessions"), os.DirFS(filepath.Join(kept, "sessions"))))
+				require.NoError(t, os.WriteFile(path, bytes.Join(lines[:cut+1], nil), 0o600))
+				was := l.recording("top")
+				if all := hashesOf(was); len(all) > 0 {
+					_, err := archive.Redact(t.Context(), &archive.Archive{Home: l.home}, "top", string(all[cut%len(all)]), archive.RedactOptions{Parts: true})
+					require.NoError(t, err, what)
+				}
+				p := l.start("resume", "top", "-q")
+				require.Equal(t, exitOK, p.wait(), "%s\n%s", what, p.err.String())
+				now := l.recording("top")
+				for i, e := range was.Entries {
+					require.Equal(t, []any{e.NodeType, e.Key}, []any{now.Entries[i].NodeType, now.Entries[i].Key}, what)
+				}
+				made := map[echo.Key]bool{}
+				for _, e := range now.Entries {
+					require.False(t, e.NodeType == echo.NodeModelCall && made[e.Key], "%s: %s is made twice", what, e.Key)
+					made[e.Key] = made[e.Key] || e.NodeType == echo.NodeModelCall
+				}
+				requireFollowed(t, l.home, "top", what)
+			}
+		})
 	}
 }
