@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -91,6 +92,11 @@ func TestRedactSoundings(t *testing.T) {
 						_, err := archive.Redact(t.Context(), &archive.Archive{Home: home}, id, string(hash), archive.RedactOptions{Parts: parts})
 						require.NoError(t, err, what)
 						requireFollowed(t, home, "top", what)
+						raw, err := os.ReadFile(archive.JournalPath(home, id))
+						require.NoError(t, err, what)
+						if text := saidIn(sound, hash); text != "" {
+							assert.NotContains(t, string(raw), text, what)
+						}
 					}
 				}
 			}
@@ -121,6 +127,16 @@ func hashesOf(rec *journal.Recording) (all []echo.Hash) {
 		}
 	}
 	return all
+}
+
+// saidIn returns the text of an answer of a model that is no JSON, "" for none.
+func saidIn(rec *journal.Recording, hash echo.Hash) string {
+	for _, e := range rec.Entries {
+		if m := e.Message; m != nil && e.ContentHash == hash && m.Role() == echo.RoleAssistant && !json.Valid([]byte(m.Text())) {
+			return m.Text()
+		}
+	}
+	return ""
 }
 
 func copyOfHome(t *testing.T, home string) string {
