@@ -88,9 +88,9 @@ func goldenPhases() []golden {
 		goldenOf("a/start", PhaseStart{Visit: 2, Context: settings}, `{"visit":2,"context":`+settingsJSON+`}`),
 		goldenOf("a/end", PhaseEnd{
 			Status: StatusCompleted, Reason: StopAnswered, Attempts: 1, Turns: 2, Calls: 3, Unknown: 4, Masked: 5, Recalls: 6, Rereads: 7,
-			Output: map[string]any{"n": big},
+			Output: map[string]any{"n": big}, Hash: "0123456789abcdef",
 		}, `{"status":"completed","reason":"answered","attempts":1,"turns":2,"model_calls":3,"unknown_costs":4,"masked_results":5,"recalls":6,"rereads":7,`+
-			`"output":{"n":12345678901234567890.125}}`),
+			`"output":{"n":12345678901234567890.125},"output_hash":"0123456789abcdef"}`),
 		goldenOf("a/attempt1/turn1/ward2/verdict/fair", Verdict{Reason: "no", Valid: true, Validator: "fair", Ward: "post", Mode: "retry", CostUSD: ptr(0.5)},
 			`{"reason":"no","valid":true,"validator":"fair","ward":"post","mode":"retry","cost_usd":0.5}`),
 		goldenOf("a/child/x", ChildStart{
@@ -99,8 +99,8 @@ func goldenPhases() []golden {
 		}, `{"session":"s","name":"x","how":"sub","cascade":"c","hash":"0123456789abcdef","file":"x.json","input":{"n":12345678901234567890.125},`+
 			`"state":{"k":12345678901234567890.125},"detach":true,`+
 			`"candidate":{"index":1,"factor":2,"model":"m","mutation":{"mode":"augment","entry":"e","text":"t"},"species":"s","context":`+settingsJSON+`}}`),
-		goldenOf("a/child/x", ChildEnd{Session: "s", Status: StatusFailed, Reason: StopError, Output: big, State: map[string]any{"k": big}, Calls: 2, Unknown: 1, Known: 0.5},
-			`{"session":"s","status":"failed","reason":"error","output":12345678901234567890.125,"state":{"k":12345678901234567890.125},"model_calls":2,"unknown_costs":1,"known_usd":0.5}`),
+		goldenOf("a/child/x", ChildEnd{Session: "s", Status: StatusFailed, Reason: StopError, Output: big, Hash: "0123456789abcdef", State: map[string]any{"k": big}, Calls: 2, Unknown: 1, Known: 0.5},
+			`{"session":"s","status":"failed","reason":"error","output":12345678901234567890.125,"output_hash":"0123456789abcdef","state":{"k":12345678901234567890.125},"model_calls":2,"unknown_costs":1,"known_usd":0.5}`),
 		goldenOf("a/attempt1/turn1/state/k", State{Key: "k", Value: map[string]any{"n": big}}, `{"key":"k","value":{"n":12345678901234567890.125}}`),
 		goldenOf("a/callout/output", CalloutMark{"Finding 1"}, `{"name":"Finding 1"}`),
 		goldenOf("a/attempt1/turn1/model", ModelCall{

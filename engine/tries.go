@@ -96,6 +96,7 @@ func (t *tries) try(ctx context.Context, key echo.Key, c *sounding.Candidate) pa
 	withoutNewest(b)
 	b.vars = more(t.v.run.vars, c.Vars())
 	x := b.newVisit(c.Phase(t.v.Def), visitAt{scope: scopeTry, key: key, visit: t.v.Record.Visit, item: t.v.Item, try: c})
+	c.Hash = b.rec.HashOf(echo.NodePhaseEnd, key.Step(echo.StepFinish))
 	out, err := x.do(ctx)
 	p := part{run: b, out: out, err: err, visit: x.result, touched: x.tools.touched}
 	c.Err, c.Value, c.Taken, c.Asked, c.Host = err, out.value, b.result.Plus(b.result.Children), x.Record.Model, &p
@@ -138,7 +139,8 @@ func (t *tries) Passes(ctx context.Context, validator, text string) (bool, error
 		return false, err
 	}
 	vd.Ward, vd.Mode = wardPost, string(cascade.WardAdvisory)
-	return vd.Valid, judges.RecordVerdict(validator, vd)
+	err = judges.RecordVerdict(validator, vd)
+	return vd.Valid, err
 }
 
 // Taken implements [sounding.Stage].
@@ -228,11 +230,8 @@ func screen(ctx context.Context, v *visit, value any) error {
 	}
 	s, judges, text := v.try.Of.Settings, checksOfOutput(v), echo.AsText(value)
 	if len(s.OutputSchema) > 0 {
-		_, reason, err := judges.MatchSchema(ctx, s.OutputSchema, text)
-		if err != nil {
-			return err
-		}
-		if err := judges.RecordVerdict("output_schema", &echo.Verdict{Valid: reason == "", Reason: reason}); err != nil || reason != "" {
+		_, reason, err := judges.Fits(ctx, s.OutputSchema, text)
+		if err != nil || reason != "" {
 			v.try.Rejected = reason
 			return err
 		}
@@ -272,10 +271,7 @@ func (t *tries) keepWritten(ctx context.Context, text string) (any, error) {
 	if err := v.say(echo.StepCollected, echo.NewText(echo.RoleAssistant, echo.KindAnswer, text)); err != nil || len(v.Def.OutputSchema) == 0 {
 		return text, err
 	}
-	value, reason, err := v.checks.MatchSchema(ctx, v.Def.OutputSchema, text)
-	if err == nil {
-		err = v.checks.RecordVerdict("output_schema", &echo.Verdict{Valid: reason == "", Reason: reason})
-	}
+	value, reason, err := v.checks.Fits(ctx, v.Def.OutputSchema, text)
 	if err == nil && reason != "" {
 		err = &core.VerdictError{Check: "output_schema", Attempts: 1, Reason: "the answer that was written from those of all candidates: " + reason}
 	}

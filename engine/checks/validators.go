@@ -60,11 +60,8 @@ func (c *Checks) Judge(ctx context.Context, ans Answer) (value any, failed strin
 		return nil, Empty, c.RecordVerdict(Empty, &echo.Verdict{Reason: c.Templates.Rejected})
 	}
 	if len(phase.OutputSchema) > 0 {
-		parsed, reason, err := c.MatchSchema(ctx, phase.OutputSchema, ans.Text)
+		parsed, reason, err := c.Fits(ctx, phase.OutputSchema, ans.Text)
 		if err != nil {
-			return nil, "", err
-		}
-		if err := c.RecordVerdict("output_schema", &echo.Verdict{Valid: reason == "", Reason: reason}); err != nil {
 			return nil, "", err
 		}
 		if reason != "" {
@@ -88,10 +85,26 @@ func (c *Checks) Judge(ctx context.Context, ans Answer) (value any, failed strin
 	return value, "", nil
 }
 
-// RecordVerdict records the verdict of a check, by its name.
+// Fits is [Checks.MatchSchema] with a verdict that is recorded.
+func (c *Checks) Fits(ctx context.Context, schema json.RawMessage, text string) (value any, reason string, err error) {
+	if value, reason, err = c.MatchSchema(ctx, schema, text); err != nil {
+		return nil, "", err
+	}
+	vd := &echo.Verdict{Valid: reason == "", Reason: reason}
+	if err = c.RecordVerdict("output_schema", vd); err == nil && vd.Valid && reason != "" { // before texts were taken out it did
+		raw, _ := modeltext.FindJSON(text)
+		value, err = modeltext.Decode(raw)
+	}
+	return value, vd.Reason, err
+}
+
+// RecordVerdict records the verdict of a check, by its name. Where what it is about was redacted since, it becomes the
+// recorded one.
 func (c *Checks) RecordVerdict(check string, v *echo.Verdict) error {
 	v.Validator = check
-	return c.Rec.Add(c.Here().Named(echo.StepVerdict, check), *v)
+	said, err := core.Follow(c.Rec, c.Here().Named(echo.StepVerdict, check), *v)
+	*v = said
+	return err
 }
 
 // MatchSchema reads an answer by output_schema. The reason, "" where the answer matches, quotes every violation, for

@@ -33,7 +33,8 @@ func Aggregate(ctx context.Context, b Bench, q Question) (text string, choice *e
 		f.of(a.number).State = echo.CandidateUsed
 	}
 	c := &echo.Choice{Step: q.Step, Winner: -1, How: echo.ChoiceAggregate, CostUSD: took.sum(), Standings: f.standings, Prefix: q.Prefix}
-	return text, c, Record(b, &q, c)
+	choice, err = Record(b, &q, c)
+	return text, choice, err
 }
 
 // joined returns all answers under headings; of those that are the same, one.

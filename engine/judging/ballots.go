@@ -39,6 +39,9 @@ func (j *judge) addPair(e *election.Election, pair int, sheets []sheet, replies 
 		ballots[i] = j.ballot(&sheets[i], resp)
 		ballots[i].Pair, ballots[i].Reverse = j.held+pair, i == 1
 		readVote(resp, &ballots[i])
+		if err := j.follow(&sheets[i], &ballots[i]); err != nil {
+			return err
+		}
 		if j.ballots++; ballots[i].Problem != "" {
 			j.silent, j.problem = j.silent+1, ballots[i].Problem
 		}
@@ -66,6 +69,13 @@ func (j *judge) addPair(e *election.Election, pair int, sheets []sheet, replies 
 func (j *judge) ballot(s *sheet, resp *effect.ModelResponse) echo.Ballot {
 	j.took.add(resp.CostUSD)
 	return echo.Ballot{Step: j.q.Step, Judge: j.model, Order: s.order, Labels: s.labels, CostUSD: resp.CostUSD}
+}
+
+// follow gives a ballot the verdict that is recorded, where an answer or the reply was redacted since.
+func (j *judge) follow(s *sheet, b *echo.Ballot) (err error) {
+	*b, err = core.Followed(j.bench.Place().Rec, s.key, *b)
+	b.Vote, b.EValues = nil, nil // they follow from the verdicts
+	return err
 }
 
 // ask has the judge look at all sheets at the same time, and returns its replies.

@@ -52,7 +52,7 @@ func Choose(ctx context.Context, b Bench, q Question) (*echo.Choice, error) {
 	if c.Tie && q.Open {
 		return c, nil
 	}
-	return c, Record(b, &q, c)
+	return Record(b, &q, c)
 }
 
 // warnOfRejected says that the candidates to choose from are those that a check has rejected.
@@ -78,11 +78,12 @@ const mostShown = 200
 
 // warnOfSilence says that the judge gave no verdict in half of its ballots or more.
 func (j *judge) warnOfSilence() error {
-	if j.silent == 0 || 2*j.silent < j.ballots {
-		return nil
+	message := ""
+	if j.silent > 0 && 2*j.silent >= j.ballots {
+		message = fmt.Sprintf("the judge %s gave no verdict in %d of %s: %s",
+			j.model, j.silent, quantity.Of(j.ballots, "ballot"), excerpt.Line(j.problem, mostShown))
 	}
-	return j.bench.Place().Rec.Warn(j.q.Key.Step(echo.StepChoice), fmt.Sprintf("the judge %s gave no verdict in %d of %s: %s",
-		j.model, j.silent, quantity.Of(j.ballots, "ballot"), excerpt.Line(j.problem, mostShown)))
+	return j.bench.Place().Rec.Remark(j.q.Key.Step(echo.StepChoice), message)
 }
 
 // supported returns an error for settings that have a person choose.

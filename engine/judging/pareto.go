@@ -77,6 +77,9 @@ func (j *judge) score(ctx context.Context) ([]*float64, error) {
 			at := scoresEach*i + k
 			b := j.ballot(&sheets[at], replies[at])
 			readScore(replies[at], &b)
+			if err := j.follow(&sheets[at], &b); err != nil {
+				return nil, err
+			}
 			if b.Score != nil {
 				sum += *b.Score
 				given++

@@ -109,7 +109,8 @@ func (c *Course) first(ctx context.Context, on Stage) (*Best, error) {
 		}
 		if !room.Covers {
 			choice.Room = &room
-			return best, judging.Record(on, &q, choice)
+			kept, err := judging.Record(on, &q, choice)
+			return bestOf(list[:n], kept), err
 		}
 		if err := on.Perform(ctx, list[n:n+1], false); err != nil {
 			return nil, err
@@ -152,8 +153,13 @@ func (c *Course) choose(ctx context.Context, on Stage, q judging.Question, list 
 	if err != nil || choice.Winner == 0 {
 		return choice, nil, err
 	}
+	return choice, bestOf(list, choice), nil
+}
+
+// bestOf returns the candidate that a choice keeps.
+func bestOf(list []*Candidate, choice *echo.Choice) *Best {
 	won := list[choice.Winner-1]
-	return choice, &Best{Candidate: won, Text: won.Text(), taken: won.Taken}, nil
+	return &Best{Candidate: won, Text: won.Text(), taken: won.Taken}
 }
 
 // room says whether the budget covers another candidate and its judging.

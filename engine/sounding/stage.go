@@ -1,6 +1,7 @@
 package sounding
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/windlass-run/windlass/echo"
@@ -38,9 +39,10 @@ type Candidate struct {
 type Outcome struct {
 	Err      error // why it failed; nil: it has ended well
 	Value    any
-	Rejected string // why a free check rejected it; "": none did
-	Task     string // what it was asked, without what is its own
-	Asked    string // the model
+	Hash     echo.Hash // of its answer, where texts were taken out of that since; "": it is that of Value
+	Rejected string    // why a free check rejected it; "": none did
+	Task     string    // what it was asked, without what is its own
+	Asked    string    // the model
 	Taken    effect.Totals
 	First    *First // its first request; nil: there was none
 	Host     any    // what the stage knows of it
@@ -63,13 +65,8 @@ func (c *Candidate) entrant(mask effect.Mask) judging.Entrant {
 		return e
 	}
 	e.Text = c.Text()
-	e.Hash = hashOf(e.Text)
+	e.Hash = cmp.Or(c.Hash, echo.HashOfOutput(e.Text))
 	return e
-}
-
-// hashOf returns what is the same for answers that are the same.
-func hashOf(text string) echo.Hash {
-	return echo.NewText(echo.RoleAssistant, echo.KindAnswer, text).Hash()
 }
 
 // Best is the best answer so far.
@@ -81,8 +78,9 @@ type Best struct {
 
 // entrant returns the best answer as a step of refinement sees it.
 func (b *Best) entrant() judging.Entrant {
-	e := judging.Entrant{Text: b.Text, Hash: hashOf(b.Text), CostUSD: b.taken.Cost(), Tokens: b.taken.Usage.In + b.taken.Usage.Out}
+	e := judging.Entrant{Text: b.Text, Hash: echo.HashOfOutput(b.Text), CostUSD: b.taken.Cost(), Tokens: b.taken.Usage.In + b.taken.Usage.Out}
 	if b.Candidate != nil {
+		e.Hash = cmp.Or(b.Candidate.Hash, e.Hash)
 		e.Model, e.Mutation = b.Candidate.Asked, b.Candidate.Mutation
 	}
 	return e
