@@ -459,7 +459,9 @@ func TestReforge(t *testing.T) {
 	require.Contains(t, honed[0], "refined 1.1 {{ state.k }}")
 	require.Contains(t, honed[0], "Make it {{ better }}.")
 	f := record.Of(b.entries.asRead(t))
-	for _, e := range f.History(echo.PhaseKey("draft", 1)) {
+	history := f.History(echo.PhaseKey("draft", 1))
+	require.Equal(t, "draft/task", history[0].Key.String())
+	for _, e := range history[1:] {
 		require.Contains(t, e.Key.String(), "draft/reforge2/sounding2/")
 	}
 	for _, x := range f.Branches(echo.PhaseKey("draft", 1)) {
@@ -626,6 +628,56 @@ func TestCandidatesDoNotSeeEachOther(t *testing.T) {
 		}
 	}
 	require.NotEmpty(t, m.of(func(s effect.Site) bool { return s.Try.Step == 1 }))
+}
+
+// What the phase leaves begins with its own task: neither the answer that was refined nor what a candidate was asked
+// besides is sent to later phases, by whatever way they get the messages.
+func TestTheTaskOfThePhaseIsKept(t *testing.T) {
+	t.Parallel()
+	later := map[string]string{
+		"context":   `"context":{"from":[{"phase":"draft","include":["messages","output"]}]}`,
+		"anchors":   `"context":{"mode":"auto","anchors":{"window":9,"include":["callouts","output"]}}`,
+		"selection": `"context":{"mode":"auto","selection":{"strategy":"heuristic","max_tokens":9000},"anchors":{"include":["output"]}}`,
+	}
+	for name, context := range later {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, m := sounded(t, "FINE")
+			m.answer = func(req *effect.ModelRequest, _ string) string {
+				if req.Site.Try.Step > 0 {
+					return "FINE answer"
+				}
+				return "ROUGH answer"
+			}
+			source := `{"cascade_id":"c","phases":[{"name":"draft","instructions":"Write {{ input.what }}.","callouts":{"messages":"kept","messages_filter":"all"},
+				"soundings":{"factor":2,"mutations":["Be MUTATED."],"mutation_mode":"augment","reforge":{"mutate":true,"factor_per_step":3,"honing_prompt":"HONE it."}}},
+				{"name":"next","instructions":"Tell of the answer and of what was to write.",` + context + `}]}`
+			_, err := b.run(source, map[string]any{"what": "a poem"})
+			require.NoError(t, err)
+			require.NotEmpty(t, m.of(func(s effect.Site) bool { return s.Try.Step == 1 && s.Purpose == "" }))
+			next := m.of(func(s effect.Site) bool { return s.Phase == "next" && s.Purpose == "" })
+			require.Len(t, next, 1)
+			require.Contains(t, next[0], "FINE answer")
+			require.Contains(t, next[0], "Write a poem.")
+			for _, not := range []string{"ROUGH", "HONE", "MUTATED", "The best answer so far"} {
+				require.NotContains(t, next[0], not)
+			}
+
+			f := record.Of(b.entries.asRead(t))
+			history := f.History(echo.PhaseKey("draft", 1))
+			require.Len(t, history, 2)
+			require.Equal(t, "draft/task", history[0].Key.String())
+			require.Equal(t, "Write a poem.", history[0].Message.Text())
+			require.Equal(t, history[0].Message.Hash(), history[0].ContentHash)
+			require.Equal(t, []string{"draft/callout/task"}, won(b.entries.keys(echo.NodeCallout), "draft/callout"), "the task is called out as the candidate has done it")
+			for _, x := range f.Branches(echo.PhaseKey("draft", 1)) {
+				if asked := f.History(x.Key); len(asked) > 0 {
+					require.Equal(t, x.Key.String()+"/task", asked[0].Key.String(), "what a candidate was asked stays on the record")
+					require.Equal(t, strings.Contains(x.Key.String(), "reforge"), strings.Contains(asked[0].Message.Text(), "ROUGH answer"), x.Key)
+				}
+			}
+		})
+	}
 }
 
 // Candidates choose routes, begin cascades beside them, and call others; the choice takes the winner's

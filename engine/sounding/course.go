@@ -130,7 +130,7 @@ func (c *Course) enter(on Stage, q *judging.Question, list []*Candidate) {
 		if x.First != nil {
 			firsts = append(firsts, x.First)
 		}
-		c.Task = cmp.Or(c.Task, x.Task)
+		c.Task = cmp.Or(c.Task, x.asked())
 	}
 	q.Task, q.Prefix = c.Task, Saved(firsts)
 	even := Even(firsts)

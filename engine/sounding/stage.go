@@ -38,9 +38,9 @@ type Candidate struct {
 type Outcome struct {
 	Err      error // why it failed; nil: it has ended well
 	Value    any
-	Rejected string // why a free check rejected it; "": none did
-	Task     string // what it was asked, without what is its own
-	Asked    string // the model
+	Rejected string        // why a free check rejected it; "": none did
+	Task     *echo.Message // what it was asked, without what is its own; nil: it asks no model
+	Asked    string        // the model
 	Taken    effect.Totals
 	First    *First // its first request; nil: there was none
 	Host     any    // what the stage knows of it
@@ -48,6 +48,25 @@ type Outcome struct {
 
 // Number returns the number of its branch.
 func (c *Candidate) Number() int { return c.Index + 1 }
+
+// Site returns which candidate a place is of; nil is none.
+func (c *Candidate) Site() effect.Try {
+	if c == nil {
+		return effect.Try{}
+	}
+	return effect.Try{Number: c.Number(), Step: c.Step}
+}
+
+// Varies reports whether it is asked otherwise than the phase: with a mutation, or to refine an answer.
+func (c *Candidate) Varies() bool { return c.Task != nil && (c.Mutation != nil || c.Hone != nil) }
+
+// asked returns the text of its task.
+func (c *Candidate) asked() string {
+	if c.Task == nil {
+		return ""
+	}
+	return c.Task.Text()
+}
 
 // Text returns its answer.
 func (c *Candidate) Text() string { return echo.AsText(c.Value) }
