@@ -84,6 +84,17 @@ type Choice struct {
 	CostUSD    *float64   `json:"cost_usd,omitempty"`   // of the judging; nil: not known
 	Standings  []Standing `json:"standings"`            // by the numbers of the candidates
 	Prefix     *Prefix    `json:"prefix,omitempty"`
+
+	// Frontier are the answers by quality and cost, where show_frontier asks for that.
+	Frontier []FrontierPoint `json:"frontier,omitempty"`
+}
+
+// FrontierPoint is one answer in a choice by the frontier of quality and cost.
+type FrontierPoint struct {
+	Number      int      `json:"number"`                 // of the candidate
+	Quality     float64  `json:"quality"`                // 0 to 1
+	WeighedUSD  *float64 `json:"weighed_usd"`            // the cost as it was weighed; nil: not known
+	DominatedBy []int    `json:"dominated_by,omitempty"` // those that are as good and as cheap, and better or cheaper; none: it is on the frontier
 }
 
 // ChoiceHow says what decided.

@@ -261,21 +261,20 @@ func (t *tries) keep(ctx context.Context, b *sounding.Best) (any, error) {
 // takeOver makes the messages of a candidate those of the visit. Its task is that of the phase: how the candidate's
 // differs, and the answer that it was to refine, stay its own.
 func (t *tries) takeOver(c *sounding.Candidate, rec *echo.PhaseRecord, by *run) error {
-	v := t.v
 	for i, it := range rec.History {
 		if !c.Varies() || it.Message.Kind() != echo.KindTask || it.Order == 0 {
-			v.run.messages.Append(v.Record, rec.History[i:i+1], by.messages)
+			t.v.run.messages.Append(t.v.Record, rec.History[i:i+1], by.messages)
 			continue
 		}
-		if err := v.say(echo.StepTask, c.Task); err != nil {
+		if err := t.v.say(echo.StepTask, c.Task); err != nil {
 			return err
 		}
-		own := v.Record.History[len(v.Record.History)-1].Message
+		own := t.v.Record.History[len(t.v.Record.History)-1].Message
 		for _, called := range by.session.OwnCallouts() {
 			if called.Hash != it.Message.Hash() {
 				continue
 			}
-			if err := v.markCallout("task", called.Name, own); err != nil {
+			if err := t.v.markCallout("task", called.Name, own); err != nil {
 				return err
 			}
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/windlass-run/windlass/cascade/soundings"
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/judging"
 )
@@ -135,9 +134,7 @@ func (c *Course) enter(on Stage, q *judging.Question, list []*Candidate) {
 	q.Task, q.Prefix = c.Task, Saved(firsts)
 	even := Even(firsts)
 	for i, x := range list {
-		if usd := x.Taken.Cost(); usd != nil && x.First != nil {
-			q.Entrants[i].Weighed = new(record.RoundUSD(*usd + even[x.First]))
-		}
+		q.Entrants[i].Weighed = weighed(x.Taken, even[x.First])
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/judging"
 )
@@ -75,7 +76,7 @@ func (c *Candidate) Text() string { return echo.AsText(c.Value) }
 func (c *Candidate) entrant(mask effect.Mask) judging.Entrant {
 	e := judging.Entrant{
 		Number: c.Number(), Rejected: c.Rejected, Model: c.Asked, Mutation: c.Mutation, CostUSD: c.Taken.Cost(),
-		Tokens: c.Taken.Usage.In + c.Taken.Usage.Out,
+		Tokens: c.Taken.Usage.In + c.Taken.Usage.Out, Weighed: weighed(c.Taken, 0),
 	}
 	if c.Err != nil {
 		e.Failed = mask.Text(c.Err.Error())
@@ -84,6 +85,16 @@ func (c *Candidate) entrant(mask effect.Mask) judging.Entrant {
 	e.Text = c.Text()
 	e.Hash = hashOf(e.Text)
 	return e
+}
+
+// weighed returns the cost by which a choice weighs what was taken: what was paid, or what a script would have cost
+// at pretended prices, and what evens out a shared prefix. nil: it is not known.
+func weighed(t effect.Totals, even float64) *float64 {
+	usd := t.Cost()
+	if usd == nil {
+		return nil
+	}
+	return new(record.RoundUSD(*usd + t.PretendUSD + even))
 }
 
 // hashOf returns what is the same for answers that are the same.
@@ -100,7 +111,7 @@ type Best struct {
 
 // entrant returns the best answer as a step of refinement sees it.
 func (b *Best) entrant() judging.Entrant {
-	e := judging.Entrant{Text: b.Text, Hash: hashOf(b.Text), CostUSD: b.taken.Cost(), Tokens: b.taken.Usage.In + b.taken.Usage.Out}
+	e := judging.Entrant{Text: b.Text, Hash: hashOf(b.Text), CostUSD: b.taken.Cost(), Weighed: weighed(b.taken, 0), Tokens: b.taken.Usage.In + b.taken.Usage.Out}
 	if b.Candidate != nil {
 		e.Model, e.Mutation = b.Candidate.Asked, b.Candidate.Mutation
 	}
