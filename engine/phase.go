@@ -258,10 +258,10 @@ func (v *visit) callout(what, nameTemplate string, m *echo.Message) error {
 	if err != nil {
 		return err
 	}
-	return v.markCallout(what, name, m)
+	return markCallout(v, what, name, m)
 }
 
-func (v *visit) markCallout(what, name string, m *echo.Message) error {
+func markCallout(v *visit, what, name string, m *echo.Message) error {
 	v.run.session.Callouts = append(v.run.session.Callouts, echo.Callout{Name: name, Phase: v.Def.Name, Hash: m.Hash()})
 	v.run.messages.MarkCallout(v.Record, m.Hash(), name)
 	e := v.Rec.Entry(v.Key.Named(echo.StepCallout, what), echo.CalloutMark{Name: name})

@@ -274,7 +274,7 @@ func (t *tries) takeOver(c *sounding.Candidate, rec *echo.PhaseRecord, by *run) 
 			if called.Hash != it.Message.Hash() {
 				continue
 			}
-			if err := t.v.markCallout("task", called.Name, own); err != nil {
+			if err := markCallout(t.v, "task", called.Name, own); err != nil {
 				return err
 			}
 		}
