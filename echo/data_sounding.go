@@ -95,6 +95,17 @@ type Choice struct {
 	Standings  []Standing `json:"standings"`            // by the numbers of the candidates
 	Prefix     *Prefix    `json:"prefix,omitempty"`
 	Room       *Room      `json:"room,omitempty"` // why no candidate was added to a tie, of a phase that adds them; nil: the budget was not the reason
+
+	// Frontier are the answers by quality and cost, where show_frontier asks for that.
+	Frontier []FrontierPoint `json:"frontier,omitempty"`
+}
+
+// FrontierPoint is one answer in a choice by the frontier of quality and cost.
+type FrontierPoint struct {
+	Number      int      `json:"number"`                 // of the candidate
+	Quality     float64  `json:"quality"`                // 0 to 1
+	WeighedUSD  *float64 `json:"weighed_usd"`            // the cost as it was weighed; nil: not known
+	DominatedBy []int    `json:"dominated_by,omitempty"` // those that are as good and as cheap, and better or cheaper; none: it is on the frontier
 }
 
 // ChoiceHow says what decided.

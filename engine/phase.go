@@ -78,7 +78,7 @@ func (r *run) newVisit(p *cascade.Phase, where visitAt) *visit {
 		record.Model = model
 	}
 	at := &core.Place{
-		Site: effect.Site{Cascade: r.spec.Cascade.CascadeID, Phase: p.Name, Visit: record.Visit, Item: where.item, Try: siteOf(where.try)},
+		Site: effect.Site{Cascade: r.spec.Cascade.CascadeID, Phase: p.Name, Visit: record.Visit, Item: where.item, Try: where.try.Site()},
 		Key:  where.key, Rec: r.rec, Def: p, Record: record,
 	}
 	v := visitOf(r, at, model)
@@ -259,6 +259,10 @@ func (v *visit) callout(what, nameTemplate string, m *echo.Message) error {
 	if err != nil {
 		return err
 	}
+	return markCallout(v, what, name, m)
+}
+
+func markCallout(v *visit, what, name string, m *echo.Message) error {
 	v.run.session.Callouts = append(v.run.session.Callouts, echo.Callout{Name: name, Phase: v.Def.Name, Hash: m.Hash()})
 	v.run.messages.MarkCallout(v.Record, m.Hash(), name)
 	e := v.Rec.Entry(v.Key.Named(echo.StepCallout, what), echo.CalloutMark{Name: name})

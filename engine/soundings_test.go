@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
@@ -282,7 +284,7 @@ func TestAllCandidatesFail(t *testing.T) {
 	b, m := sounded(t, "")
 	m.fail = func(req *effect.ModelRequest, last string) error { return failFor(req.Site.Try.Number)(req, last) }
 	_, err := b.run(source, nil)
-	require.EqualError(t, err, "c/draft: all 2 candidates failed: c/draft (candidate 1) (attempt 1, turn 1): model m: down 1; c/draft (candidate 2) (attempt 1, turn 1): model m: down 2")
+	require.EqualError(t, err, "c/draft: all 2 candidates failed: model m: down 1 (candidate 1); model m: down 2 (candidate 2)")
 	require.NotContains(t, b.entries.keys(echo.NodeBranchEnd), "draft/sounding1/end")
 	b.resumesWith(t, source, &candidates{}, `"<Draft 0>"`)
 
@@ -291,6 +293,24 @@ func TestAllCandidatesFail(t *testing.T) {
 	res, err := b.run(strings.Replace(source, `"soundings"`, `"on_error":{"instructions":"sorry"},"soundings"`, 1), nil)
 	require.NoError(t, err)
 	require.Equal(t, "<sorry>", res.Output)
+}
+
+// A reason that several candidates have is said once.
+func TestReasonsOfCandidatesThatFail(t *testing.T) {
+	t.Parallel()
+	down := func(why string) error {
+		return &core.PhaseError{Site: effect.Site{Cascade: "c", Phase: "draft"}, Err: errors.New(why)}
+	}
+	for want, errs := range map[string][]error{
+		"all 3 candidates failed: down (3 times)":                             {down("down"), down("down"), down("down")},
+		"all 3 candidates failed: down (candidates 1, 3); late (candidate 2)": {down("down"), down("late"), down("down")},
+		"all 2 candidates failed: the cascade ended failed: no key (2 times)": {
+			&ChildError{Name: "of candidate 1", Session: "a", Status: echo.StatusFailed, Reason: "no key"},
+			&ChildError{Name: "of candidate 2", Session: "b", Status: echo.StatusFailed, Reason: "no key"},
+		},
+	} {
+		require.EqualError(t, &core.CandidatesError{Errs: errs}, want)
+	}
 }
 
 func (b *testBundle) resumesWith(t *testing.T, source string, m effect.Model, want string) {
@@ -447,6 +467,35 @@ func TestAddedCandidatesCanBeJudged(t *testing.T) {
 	require.Len(t, added, 4, "from none to three candidates are added")
 }
 
+// pretending has a model's calls cost nothing, and pretended money by the candidate that makes them.
+type pretending struct {
+	effect.Model
+	usd map[int]float64
+}
+
+func (m pretending) Complete(ctx context.Context, req *effect.ModelRequest) (*effect.ModelResponse, error) {
+	resp, err := m.Model.Complete(ctx, req)
+	if err == nil {
+		resp.CostUSD, resp.Pretend = new(0.0), &echo.Pretend{Model: "dear", USD: m.usd[req.Site.Try.Number]}
+	}
+	return resp, err
+}
+
+// A choice by cost weighs pretended prices as if they had been paid; without them all is free, and the first is kept.
+func TestPretendedPricesAreWeighed(t *testing.T) {
+	t.Parallel()
+	for usd, want := range map[float64]string{0.01: "<Draft 1>", 0.03: "<Draft 0>"} {
+		b, m := sounded(t, "")
+		b.runner.Model = pretending{m, map[int]float64{1: 0.02, 2: usd}}
+		res, err := b.run(`{"cascade_id":"c","phases":[{"name":"draft","instructions":"Draft {{ sounding_index }}","soundings":{"factor":2}}]}`, nil)
+		require.NoError(t, err)
+		require.Equal(t, want, res.Output)
+		c := b.choices(t)[0]
+		require.Equal(t, echo.ChoiceCheapest, c.How)
+		require.InDelta(t, 0, *c.Standings[0].CostUSD, 0, "nothing was paid")
+	}
+}
+
 func TestReforge(t *testing.T) {
 	t.Parallel()
 	b, m := sounded(t, "")
@@ -482,7 +531,9 @@ func TestReforge(t *testing.T) {
 	require.Contains(t, honed[0], "refined 1.1 {{ state.k }}")
 	require.Contains(t, honed[0], "Make it {{ better }}.")
 	f := record.Of(b.entries.asRead(t))
-	for _, e := range f.History(echo.PhaseKey("draft", 1)) {
+	history := f.History(echo.PhaseKey("draft", 1))
+	require.Equal(t, "draft/task", history[0].Key.String())
+	for _, e := range history[1:] {
 		require.Contains(t, e.Key.String(), "draft/reforge2/sounding2/")
 	}
 	for _, x := range f.Branches(echo.PhaseKey("draft", 1)) {
@@ -651,6 +702,56 @@ func TestCandidatesDoNotSeeEachOther(t *testing.T) {
 	require.NotEmpty(t, m.of(func(s effect.Site) bool { return s.Try.Step == 1 }))
 }
 
+// What the phase leaves begins with its own task: neither the answer that was refined nor what a candidate was asked
+// besides is sent to later phases, by whatever way they get the messages.
+func TestTheTaskOfThePhaseIsKept(t *testing.T) {
+	t.Parallel()
+	later := map[string]string{
+		"context":   `"context":{"from":[{"phase":"draft","include":["messages","output"]}]}`,
+		"anchors":   `"context":{"mode":"auto","anchors":{"window":9,"include":["callouts","output"]}}`,
+		"selection": `"context":{"mode":"auto","selection":{"strategy":"heuristic","max_tokens":9000},"anchors":{"include":["output"]}}`,
+	}
+	for name, context := range later {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, m := sounded(t, "FINE")
+			m.answer = func(req *effect.ModelRequest, _ string) string {
+				if req.Site.Try.Step > 0 {
+					return "FINE answer"
+				}
+				return "ROUGH answer"
+			}
+			source := `{"cascade_id":"c","phases":[{"name":"draft","instructions":"Write {{ input.what }}.","callouts":{"messages":"kept","messages_filter":"all"},
+				"soundings":{"factor":2,"mutations":["Be MUTATED."],"mutation_mode":"augment","reforge":{"mutate":true,"factor_per_step":3,"honing_prompt":"HONE it."}}},
+				{"name":"next","instructions":"Tell of the answer and of what was to write.",` + context + `}]}`
+			_, err := b.run(source, map[string]any{"what": "a poem"})
+			require.NoError(t, err)
+			require.NotEmpty(t, m.of(func(s effect.Site) bool { return s.Try.Step == 1 && s.Purpose == "" }))
+			next := m.of(func(s effect.Site) bool { return s.Phase == "next" && s.Purpose == "" })
+			require.Len(t, next, 1)
+			require.Contains(t, next[0], "FINE answer")
+			require.Contains(t, next[0], "Write a poem.")
+			for _, not := range []string{"ROUGH", "HONE", "MUTATED", "The best answer so far"} {
+				require.NotContains(t, next[0], not)
+			}
+
+			f := record.Of(b.entries.asRead(t))
+			history := f.History(echo.PhaseKey("draft", 1))
+			require.Len(t, history, 2)
+			require.Equal(t, "draft/task", history[0].Key.String())
+			require.Equal(t, "Write a poem.", history[0].Message.Text())
+			require.Equal(t, history[0].Message.Hash(), history[0].ContentHash)
+			require.Equal(t, []string{"draft/callout/task"}, won(b.entries.keys(echo.NodeCallout), "draft/callout"), "the task is called out as the candidate has done it")
+			for _, x := range f.Branches(echo.PhaseKey("draft", 1)) {
+				if asked := f.History(x.Key); len(asked) > 0 {
+					require.Equal(t, x.Key.String()+"/task", asked[0].Key.String(), "what a candidate was asked stays on the record")
+					require.Equal(t, strings.Contains(x.Key.String(), "reforge"), strings.Contains(asked[0].Message.Text(), "ROUGH answer"), x.Key)
+				}
+			}
+		})
+	}
+}
+
 // Candidates choose routes, begin cascades beside them, and call others; the choice takes the winner's
 // route, and the end of the run waits for all that were begun.
 func TestSoundingsInACascade(t *testing.T) {
@@ -785,7 +886,7 @@ func TestSoundingsOfACascadeFail(t *testing.T) {
 		return &effect.ModelError{Kind: echo.ModelErrServer, Model: req.Model, Message: "down", Status: 500, Unpaid: true}
 	}
 	_, _, err := b.runTree(`{"cascade_id":"c","soundings":{"factor":2},"phases":[{"name":"p","instructions":"x"}]}`, nil, nil)
-	require.ErrorContains(t, err, "c: all 2 candidates failed: the cascade of candidate 1 (session ")
+	require.ErrorContains(t, err, "c: all 2 candidates failed: the cascade ended failed: ")
 	require.ErrorContains(t, err, "model m: down")
 	require.NoError(t, CheckResumable(b.entries.asRead(t)))
 	require.NotContains(t, b.entries.keys(echo.NodeBranchEnd), "run/sounding1/end")

@@ -192,14 +192,6 @@ func modelFor(r *run, p *cascade.Phase, c *sounding.Candidate) string {
 	return cmp.Or(model, r.PhaseModels[p.Name], p.Model, r.DefaultModel)
 }
 
-// siteOf returns which candidate a visit is, in the words of its place.
-func siteOf(c *sounding.Candidate) effect.Try {
-	if c == nil {
-		return effect.Try{}
-	}
-	return effect.Try{Number: c.Number(), Step: c.Step}
-}
-
 // beginTry records which candidate the visit is.
 func beginTry(v *visit, settings *echo.PhaseContext) error {
 	if v.try.Model.Name != "" {
@@ -254,7 +246,9 @@ func (t *tries) keep(ctx context.Context, b *sounding.Best) (any, error) {
 	}
 	p, _ := b.Candidate.Host.(*part)
 	for _, rec := range p.run.ownVisits() {
-		v.run.messages.Append(v.Record, rec.History, p.run.messages)
+		if err := t.takeOver(b.Candidate, rec, p.run); err != nil {
+			return nil, err
+		}
 		v.Record.StateKeys = union(v.Record.StateKeys, rec.StateKeys)
 		v.Record.Model, v.Record.Before, v.Record.Prompted = rec.Model, slices.Clone(rec.Before), rec.Prompted
 	}
@@ -262,6 +256,30 @@ func (t *tries) keep(ctx context.Context, b *sounding.Best) (any, error) {
 	v.tools.chosen, v.marked = p.out.chosen, true
 	v.result.Reason = p.visit.Reason
 	return p.out.value, nil
+}
+
+// takeOver makes the messages of a candidate those of the visit. Its task is that of the phase: how the candidate's
+// differs, and the answer that it was to refine, stay its own.
+func (t *tries) takeOver(c *sounding.Candidate, rec *echo.PhaseRecord, by *run) error {
+	for i, it := range rec.History {
+		if !c.Varies() || it.Message.Kind() != echo.KindTask || it.Order == 0 {
+			t.v.run.messages.Append(t.v.Record, rec.History[i:i+1], by.messages)
+			continue
+		}
+		if err := t.v.say(echo.StepTask, c.Task); err != nil {
+			return err
+		}
+		own := t.v.Record.History[len(t.v.Record.History)-1].Message
+		for _, called := range by.session.OwnCallouts() {
+			if called.Hash != it.Message.Hash() {
+				continue
+			}
+			if err := markCallout(t.v, "task", called.Name, own); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // keepWritten makes an answer that of the visit which was written from those of all candidates.
@@ -306,9 +324,11 @@ func (o *opening) vary(ctx context.Context) error {
 // varyTry makes the instructions of a candidate from those that the others have, too.
 func (o *opening) varyTry(ctx context.Context, c *sounding.Candidate) (err error) {
 	text := *o.varied
-	if c.Task, err = o.withInput(text); err != nil {
+	task, err := o.withInput(text)
+	if err != nil {
 		return err
 	}
+	c.Task = o.taskMessage(task)
 	if text, err = o.reword(ctx, 1, c.Rewording(o.v.run.DefaultModel), text); err != nil {
 		return err
 	}

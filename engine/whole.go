@@ -66,7 +66,7 @@ func (w *wholes) Perform(ctx context.Context, list []*sounding.Candidate, only b
 func (w *wholes) try(ctx context.Context, key echo.Key, c *sounding.Candidate) part {
 	b := w.v.run.branch(key)
 	at := wholeOf(b, key)
-	at.v.try, at.v.Try = c, siteOf(c)
+	at.v.try, at.v.Try = c, c.Site()
 	c.Hash = b.rec.HashOf(echo.NodeChildEnd, key.Step(echo.StepCandidate))
 	out, err := at.begin(ctx, key, c)
 	p := part{run: b, visit: at.v.result}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
@@ -124,18 +125,41 @@ type CandidatesError struct {
 	Errs []error // by the numbers of the candidates
 }
 
+// Error says each reason once, with the candidates that failed for it.
 func (e *CandidatesError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "all %s failed", quantity.Of(len(e.Errs), "candidate"))
+	var reasons []string
+	numbers := map[string][]string{}
 	for i, err := range e.Errs {
-		if i == 0 {
-			b.WriteString(": ")
-		} else {
-			b.WriteString("; ")
+		why := reasonOf(err)
+		if numbers[why] == nil {
+			reasons = append(reasons, why)
 		}
-		b.WriteString(err.Error())
+		numbers[why] = append(numbers[why], strconv.Itoa(i+1))
 	}
-	return b.String()
+	for i, why := range reasons {
+		switch of := numbers[why]; {
+		case len(of) == 1:
+			reasons[i] = fmt.Sprintf("%s (candidate %s)", why, of[0])
+		case len(reasons) == 1:
+			reasons[i] = fmt.Sprintf("%s (%d times)", why, len(of))
+		default:
+			reasons[i] = fmt.Sprintf("%s (candidates %s)", why, strings.Join(of, ", "))
+		}
+	}
+	return fmt.Sprintf("all %s failed: %s", quantity.Of(len(e.Errs), "candidate"), strings.Join(reasons, "; "))
+}
+
+// reasonOf says why a candidate failed, without its place.
+func reasonOf(err error) string {
+	var phase *PhaseError
+	var cascade interface{ Ended() string }
+	switch {
+	case errors.As(err, &phase):
+		return phase.Err.Error()
+	case errors.As(err, &cascade):
+		return "the cascade " + cascade.Ended()
+	}
+	return err.Error()
 }
 
 // Unwrap returns why each has failed: where a model could not be reached the run can be resumed.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/windlass-run/windlass/cascade/soundings"
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/judging"
 )
@@ -132,14 +131,12 @@ func (c *Course) enter(on Stage, q *judging.Question, list []*Candidate) {
 		if x.First != nil {
 			firsts = append(firsts, x.First)
 		}
-		c.Task = cmp.Or(c.Task, x.Task)
+		c.Task = cmp.Or(c.Task, x.asked())
 	}
 	q.Task, q.Prefix = c.Task, Saved(firsts)
 	even := Even(firsts)
 	for i, x := range list {
-		if usd := x.Taken.Cost(); usd != nil && x.First != nil {
-			q.Entrants[i].Weighed = new(record.RoundUSD(*usd + even[x.First]))
-		}
+		q.Entrants[i].Weighed = weighed(x.Taken, even[x.First])
 	}
 }
 

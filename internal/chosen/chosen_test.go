@@ -16,6 +16,22 @@ func standings(states ...echo.CandidateState) (list []echo.Standing) {
 	return list
 }
 
+func TestFrontiers(t *testing.T) {
+	t.Parallel()
+	first := echo.Choice{Winner: 1, How: echo.ChoicePareto, Frontier: []echo.FrontierPoint{
+		{Number: 1, Quality: 0.85, WeighedUSD: new(0.02)},
+		{Number: 2, Quality: 0.6, WeighedUSD: new(0.03), DominatedBy: []int{1, 3}},
+		{Number: 3, Quality: 0.7, WeighedUSD: new(0.01)},
+		{Number: 4, Quality: 0.5, DominatedBy: []int{1, 2, 3}},
+	}}
+	none := echo.Choice{Step: 1, Winner: 0, How: echo.ChoicePareto}
+	second := echo.Choice{Step: 2, Winner: 0, How: echo.ChoicePareto, Frontier: []echo.FrontierPoint{{Number: 0, Quality: 1}}}
+	require.Equal(t, []string{
+		"1 (0.85, $0.0200), kept; 3 (0.70, $0.0100); dominated: 2 (0.60, $0.0300) by 1 and 3, 4 (0.50, cost not known) by 1, 2 and 3",
+		"step 2: 0 (1.00, cost not known), kept",
+	}, chosen.Frontiers([]echo.Choice{first, none, second}))
+}
+
 func TestLine(t *testing.T) {
 	t.Parallel()
 	cent := 0.0123

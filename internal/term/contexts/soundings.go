@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/chosen"
 	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/term"
@@ -40,6 +41,9 @@ func (p *printer) step(s *inspect.Sounding, st *inspect.SoundingStep) {
 	}
 	p.line("")
 	p.fact("kept", "%s", keptText(st))
+	if st.Choice != nil && len(st.Choice.Frontier) > 0 {
+		p.fact("frontier", "%s", chosen.Frontier(st.Choice))
+	}
 	for i := range st.Judges {
 		p.fact("judge", "%s", judgeText(&st.Judges[i]))
 	}
@@ -65,14 +69,18 @@ func soundingTitle(s *inspect.Sounding, st *inspect.SoundingStep) string {
 
 func candidateTable(st *inspect.SoundingStep) *term.Table {
 	heads := []string{"", ">candidate", "model", "instructions", "state", ">votes", ">e-value"}
-	worth, pretend := false, ""
+	graded, valued, pretend := false, false, ""
 	for i := range st.Candidates {
 		c := &st.Candidates[i]
-		worth = worth || c.Standing != nil && (c.Standing.Quality != nil || c.Standing.Value != nil)
+		graded = graded || c.Standing != nil && c.Standing.Quality != nil
+		valued = valued || c.Standing != nil && c.Standing.Value != nil
 		pretend = cmp.Or(pretend, c.PriceAs)
 	}
-	if worth {
-		heads = append(heads, ">quality", ">value")
+	if graded {
+		heads = append(heads, ">quality")
+	}
+	if valued {
+		heads = append(heads, ">value")
 	}
 	heads = append(heads, ">turns", ">tokens", ">cost")
 	if pretend != "" {
@@ -80,7 +88,7 @@ func candidateTable(st *inspect.SoundingStep) *term.Table {
 	}
 	t := term.NewTable(append(heads, "answer")...)
 	for i := range st.Candidates {
-		t.Add(candidateCells(&st.Candidates[i], worth, pretend != "")...)
+		t.Add(candidateCells(&st.Candidates[i], graded, valued, pretend != "")...)
 	}
 	if st.Step > 0 {
 		t.Note("candidate 0 is the best answer of the steps before")
@@ -88,14 +96,17 @@ func candidateTable(st *inspect.SoundingStep) *term.Table {
 	return t.Key("candidate").Drop("turns", "instructions", "e-value", "quality", "value", "model").WrapLast()
 }
 
-func candidateCells(c *inspect.Candidate, worth, pretend bool) []string {
+func candidateCells(c *inspect.Candidate, graded, valued, pretend bool) []string {
 	mark := ""
 	if c.Kept {
 		mark = "*"
 	}
 	cells := []string{mark, strconv.Itoa(c.Number), term.Cell(c.Model), mutationText(c.Mutation), candidateState(c), standing(c, votes), standing(c, evidence)}
-	if worth {
-		cells = append(cells, standing(c, quality), standing(c, value))
+	if graded {
+		cells = append(cells, standing(c, quality))
+	}
+	if valued {
+		cells = append(cells, standing(c, value))
 	}
 	turns := ""
 	if c.Turns > 0 {
@@ -243,7 +254,7 @@ func scoresTable(st *inspect.SoundingStep) *term.Table {
 func keptText(st *inspect.SoundingStep) string {
 	c := st.Choice
 	if c == nil {
-		return "no choice was made yet"
+		return st.Unchosen()
 	}
 	which := fmt.Sprintf("candidate %d", c.Winner)
 	switch {

@@ -53,7 +53,23 @@ func TestSoundings(t *testing.T) {
 		Choice: &echo.Choice{Step: 1, Winner: 0, How: echo.ChoiceCheapest, Tie: true, Confidence: 0.9, EValue: 2.5, Pairs: 10, Flipped: 4},
 	}
 	running := inspect.SoundingStep{Candidates: []inspect.Candidate{{Number: 1, Status: echo.StatusRunning, Session: "c1"}, {Number: 2, Status: echo.StatusRunning}}}
-	all := []inspect.Sounding{{Key: echo.MustKey("draft"), Phase: "draft", Steps: []inspect.SoundingStep{first, second}}, {Key: echo.RunKey(), Steps: []inspect.SoundingStep{running}}}
+	failed := inspect.SoundingStep{Candidates: []inspect.Candidate{{Number: 1, Status: echo.StatusFailed, Error: "no key"}, {Number: 2, Status: echo.StatusFailed, Error: "no key"}}}
+	graded := inspect.SoundingStep{
+		Candidates: []inspect.Candidate{
+			{Number: 1, Status: echo.StatusCompleted, Output: "a", CostUSD: new(0.02), Kept: true, Standing: &echo.Standing{Number: 1, State: echo.CandidateWon, Quality: new(0.85), Value: new(0.9)}},
+			{Number: 2, Status: echo.StatusCompleted, Output: "b", CostUSD: new(0.03), Standing: &echo.Standing{Number: 2, State: echo.CandidateDominated, Quality: new(0.6)}},
+			{Number: 3, Status: echo.StatusCompleted, Output: "c", CostUSD: new(0.01), Standing: &echo.Standing{Number: 3, State: echo.CandidateRejected, Why: "too long"}},
+		},
+		Choice: &echo.Choice{Winner: 1, How: echo.ChoicePareto, Frontier: []echo.FrontierPoint{
+			{Number: 1, Quality: 0.85, WeighedUSD: new(0.02)}, {Number: 2, Quality: 0.6, WeighedUSD: new(0.03), DominatedBy: []int{1}},
+		}},
+	}
+	all := []inspect.Sounding{
+		{Key: echo.MustKey("draft"), Phase: "draft", Steps: []inspect.SoundingStep{first, second}},
+		{Key: echo.RunKey(), Steps: []inspect.SoundingStep{running}},
+		{Key: echo.MustKey("failed"), Phase: "failed", Steps: []inspect.SoundingStep{failed}},
+		{Key: echo.MustKey("code"), Phase: "code", Steps: []inspect.SoundingStep{graded}},
+	}
 	for _, width := range []int{0, 80, 200} {
 		var out strings.Builder
 		require.NoError(t, Soundings(Out{W: &out, Width: width, Safe: true}, all))

@@ -26,6 +26,9 @@ func (r *Run) tried() []string {
 		if s.Phase == "" {
 			of = "the whole cascade"
 		}
+		for _, frontier := range chosen.Frontiers(s.Choices()) {
+			text += "\n  frontier: " + frontier
+		}
 		out = append(out, fmt.Sprintf("Soundings of %s: %s", term.Clean(of), text))
 	}
 	if n := len(out); n > mostSoundings {
