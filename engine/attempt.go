@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
@@ -22,7 +23,7 @@ type answer struct {
 // answered reads an answer, and has the wards look at it. One without text that is asked for again is
 // none that they could look at.
 func (c *conversation) answered(ctx context.Context, resp *effect.ModelResponse) (answer, error) {
-	ans := answer{text: resp.Message.Text(), reason: echo.StopAnswered, empty: whyEmpty(resp)}
+	ans := answer{text: resp.Message.Text(), reason: echo.StopAnswered, empty: core.WhyEmpty(resp)}
 	ans.content = c.contentOf(ans.text)
 	if len(resp.Message.ToolCalls()) == 0 && ans.empty != "" && c.checks.refusesEmpty() {
 		return ans, nil
@@ -70,27 +71,6 @@ func (c *conversation) attempt(ctx context.Context) (answer, error) {
 			return ans, nil
 		}
 	}
-}
-
-// whyEmpty says why an answer has no text; "" when it has some.
-func whyEmpty(resp *effect.ModelResponse) string {
-	if strings.TrimSpace(resp.Message.Text()) != "" {
-		return ""
-	}
-	reasoned := resp.Usage.Reasoning > 0
-	switch {
-	case resp.FinishReason == "length" && reasoned:
-		return "it was cut off at the limit of output tokens while the model was still reasoning"
-	case resp.FinishReason == "length":
-		return "it was cut off at the limit of output tokens before any text"
-	case resp.FinishReason == "content_filter":
-		return "the provider's content filter withheld it"
-	case len(resp.Message.ToolCalls()) > 0:
-		return "the model called tools where none can be called"
-	case reasoned:
-		return "the model only reasoned"
-	}
-	return "the model said nothing"
 }
 
 // promptTurn opens turn 2 and later, in a phase that prompts them.
