@@ -1,8 +1,8 @@
 package inspect_test
 
 import (
-	"fmt"
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
