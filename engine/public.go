@@ -23,7 +23,7 @@ type (
 	VerdictError = core.VerdictError
 	// WardError is a ward that blocks.
 	WardError = core.WardError
-	// EmptyAnswerError is an answer without text, the second of a phase.
+	// EmptyAnswerError is an answer without text, the second of a phase or of an aggregator.
 	EmptyAnswerError = core.EmptyAnswerError
 	// RulesError says that a session was begun under rules that this engine does not have.
 	RulesError = core.RulesError

@@ -133,7 +133,10 @@ func newContextStatsCommand(con *console) *cobra.Command {
 // showStats shows the sums, and says what they lack.
 func showStats(con *console, o contexts.Out, r *inspect.Record, total *inspect.Sums) error {
 	if len(r.Calls) == 0 {
-		fmt.Fprintf(con.err, "Session %s has no model call of which it is recorded what was sent.\n", r.ID)
+		fmt.Fprintf(con.err, "S%s.\n", r.WithoutCalls()[1:])
+		if in := r.CallsIn(); in != "" {
+			fmt.Fprintln(con.err, "Try: windlass context stats "+in)
+		}
 		return nil
 	}
 	err := contexts.Stats(o, r.ID, total, r.Calls)

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,9 +75,11 @@ func (e *WardError) Error() string {
 // Unwrap returns the cause: where a model could not be reached the run can be resumed.
 func (e *WardError) Unwrap() error { return e.Cause }
 
-// EmptyAnswerError is an answer without text to a phase that was asked for one once more already.
+// EmptyAnswerError is an answer without text, to a phase or an aggregator that was asked for one once more
+// already.
 type EmptyAnswerError struct {
-	Why string // of the second one
+	Why    string // of the second one
+	Remedy string // what can be done about it; "": what can be done in a phase
 }
 
 func (e *EmptyAnswerError) Error() string {
@@ -85,8 +88,8 @@ func (e *EmptyAnswerError) Error() string {
 
 // Try says what can be done about it.
 func (e *EmptyAnswerError) Try() string {
-	return "a model that answers in text, or more output tokens if it was cut off; " +
-		`"rules": {"allow_empty": true} takes an empty answer`
+	return cmp.Or(e.Remedy, "a model that answers in text, or more output tokens if it was cut off; "+
+		`"rules": {"allow_empty": true} takes an empty answer`)
 }
 
 // Classify maps an error that ended a phase or run. A failure outranks the end of the context.

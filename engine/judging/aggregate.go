@@ -146,7 +146,7 @@ const aggregatorSystem = `You write one answer to a task from several answers th
 
 // write asks for the answer, once more when it is empty.
 func (w *aggregator) write(ctx context.Context, key echo.Key, messages []*echo.Message, took *bill) (string, error) {
-	const tries = 2
+	const tries = 2 // as [core.EmptyAnswerError] says
 	calls := w.bench.Calls()
 	site := calls.Site
 	site.Purpose = echo.PurposeAggregate
@@ -169,8 +169,9 @@ func (w *aggregator) write(ctx context.Context, key echo.Key, messages []*echo.M
 		if text := resp.Message.Text(); strings.TrimSpace(text) != "" {
 			return text, nil
 		}
-		why = core.EmptyAnswer(resp)
+		why = core.WhyEmpty(resp)
 	}
-	return "", fmt.Errorf("write one answer from all by %s: %s, in %d attempts; use another aggregator_model, or leave aggregator_instructions out to have the answers joined",
-		w.model, why, tries)
+	return "", fmt.Errorf("write one answer from all by %s: %w", w.model, &core.EmptyAnswerError{
+		Why: why, Remedy: "another aggregator_model, or no aggregator_instructions, which has the answers joined",
+	})
 }
