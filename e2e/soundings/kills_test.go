@@ -14,7 +14,7 @@ var theKilled = []string{"phase_tools", "wards", "list", "graph", "nested", "ada
 // TestKills kills windlass at random places of soundings.
 func TestKills(t *testing.T) {
 	t.Parallel()
-	k := &billed.Kills{Suite: &suite, Dir: "testdata/kills", Names: theKilled, Target: *killsFlag, Seed: *seedFlag, Ended: checkRecord}
+	k := &billed.Kills{Suite: &suite, Dir: "testdata/kills", Names: theKilled, Target: suite.Deaths, Ended: checkRecord}
 	k.Run(t)
 }
 
@@ -23,7 +23,7 @@ func TestKills(t *testing.T) {
 func TestKillsInClickHouse(t *testing.T) {
 	t.Parallel()
 	k := &billed.Kills{
-		Suite: &suite, Dir: "testdata/kills", Names: []string{"phase_tools", "nested"}, Target: max(*killsFlag/10, 1), Seed: *seedFlag,
+		Suite: &suite, Dir: "testdata/kills", Names: []string{"phase_tools", "nested"}, Target: max(suite.Deaths/10, 1),
 		Ended: checkRecord, Rows: true,
 	}
 	k.Run(t)

@@ -3,7 +3,6 @@
 package soundings
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -24,8 +23,7 @@ type marks map[string]string
 var kinds = []string{"answer", "result", "turn", "state"}
 
 func newMarks(owners ...string) marks {
-	seed := cmp.Or(*seedFlag, rand.Uint64())
-	r, m := rand.New(rand.NewPCG(seed, 2)), marks{}
+	r, m := rand.New(rand.NewPCG(suite.Seed, 2)), marks{}
 	for _, o := range owners {
 		for _, kind := range kinds {
 			m[kind+" "+o] = fmt.Sprintf("mark%016x", r.Uint64())
