@@ -163,7 +163,7 @@ func TestCandidatesAreIndependent(t *testing.T) {
 		{"name": "next", "instructions": "NEXT {{ sounding_index }} after {{ outputs.draft }}.", "tackle": ["show", "set_state"], "rules": {"max_turns": 4}, "soundings": {"factor": 2, "mode": "aggregate"}},
 		{"name": "last", "instructions": "SEES LAST {{ outputs.next }}.", "context": {"from": ["next"]}}]}`, rules)
 	all := append(of("0", "answer"), append(of("1", "answer"), of("2", "answer")...)...)
-	winner := append(of("r1"), "answer 2") // the best answer of before is in its task
+	winner := of("r1") // and not the answer that it is better than, which its task had
 	joined := append(of("p0", "answer"), of("p1", "answer")...)
 	m.check(t, w, []seer{
 		owner("a judge", `Which answer is the best one`, append(slices.Clone(all), append(of("r0", "answer"), of("r1", "answer")...)...), append(slices.Clone(all), "answer r0", "answer r1")),
