@@ -57,7 +57,7 @@ func TestCompletionOfSessions(t *testing.T) {
 		require.Regexp(t, `^[0-9a-z]{5,}\tc\d, completed, \d+ days ago$`, line)
 	}
 	for _, words := range [][]string{
-		{"resume"}, {"verify"}, {"replay"}, {"sessions", "show"}, {"sessions", "handoff"}, {"context", "stats"}, {"test", "freeze"}, {"ship"}, {"simulate"},
+		{"resume"}, {"verify"}, {"replay"}, {"sessions", "show"}, {"sessions", "handoff"}, {"context", "stats"}, {"test", "freeze"}, {"ship"}, {"simulate"}, {"soundings"},
 	} {
 		again, _ := l.complete(append(words, "")...)
 		require.Equal(t, offered, again, words)
@@ -94,11 +94,16 @@ func TestCompletionOfPhasesModelsAndFiles(t *testing.T) {
 	l.file("windlass.json", `{"models": {"our-model": {"base_url": "http://127.0.0.1:1/v1"}}}`)
 	l.run(exitOK, "run", "few.json", "--offline", "--no-clickhouse", "--quiet", "--session", "s1")
 	for _, words := range [][]string{
-		{"resume", "last", "--fork", ""}, {"context", "show", "s1", "--phase", ""}, {"context", "select", "few", "--phase", ""},
+		{"resume", "last", "--fork", ""}, {"context", "show", "s1", "--phase", ""}, {"context", "select", "few", "--phase", ""}, {"soundings", "s1", ""},
 	} {
 		offered, directive := l.complete(words...)
 		require.Equal(t, []string{"draft", "check_facts"}, offered, words)
 		require.Equal(t, noFilesInOrder, directive)
+	}
+	for _, words := range [][]string{{"soundings", "s1", "draft", ""}, {"soundings", "gone", ""}} {
+		offered, directive := l.complete(words...)
+		require.Empty(t, offered, words)
+		require.Equal(t, noFiles, directive, words)
 	}
 	offered, _ := l.complete("resume", "--fork", "")
 	require.Empty(t, offered, "of which session is not known yet")
