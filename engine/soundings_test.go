@@ -40,11 +40,7 @@ type seen struct {
 var paper = regexp.MustCompile(`(?s)Answer (\w+):\n<<<(\w+) \w+\n(.*?)\n\w+ \w+>>>`)
 
 func (m *candidates) Complete(_ context.Context, req *effect.ModelRequest) (*effect.ModelResponse, error) {
-	var all []string
-	for _, msg := range req.Messages {
-		all = append(all, msg.Text())
-	}
-	last, text := all[len(all)-1], strings.Join(all, "\n")
+	last, text := questionOf(req)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.requests = append(m.requests, seen{req.Site, text})
@@ -67,10 +63,7 @@ func (m *candidates) Complete(_ context.Context, req *effect.ModelRequest) (*eff
 			said = a
 		}
 	}
-	cost := 0.01
-	resp := &effect.ModelResponse{
-		Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, said), Usage: echo.Usage{In: 10, Out: 10}, CostUSD: &cost, FinishReason: "stop",
-	}
+	resp := reply(said)
 	if m.usage != nil {
 		resp.Usage = m.usage(req)
 	}
