@@ -61,7 +61,7 @@ func inspectError(r *inspect.Record, err error) error {
 	}
 	switch kind := failure.KindOf(err); {
 	case kind == failure.UnknownCall && r.CallsIn() != "" && len(r.Calls) == 0:
-		return usageError(err, "windlass context show "+r.CallsIn())
+		return exit.UsageError(err, "windlass context show "+r.CallsIn())
 	case kind == failure.UnknownCall && len(r.Calls) == 0:
 		return exit.UsageError(err, "windlass show "+r.ID)
 	case kind == failure.UnknownCall:
