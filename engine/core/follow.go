@@ -1,6 +1,9 @@
 package core
 
-import "github.com/windlass-run/windlass/echo"
+import (
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/effect"
+)
 
 // Followed returns what an entry under a key says: now or, where it is recorded and follows from what was
 // redacted since, what is recorded. It is still to be recorded.
@@ -9,7 +12,11 @@ func Followed[T echo.Payload](r *Recorder, key echo.Key, now T) (T, error) {
 	if e == nil || !r.AfterRedaction(e) {
 		return now, nil
 	}
-	return echo.Read[T](e)
+	was, err := echo.Read[T](e)
+	if err == nil && string(effect.MustJSON(was)) != string(effect.MustJSON(now)) {
+		r.CountTaken()
+	}
+	return was, err
 }
 
 // Follow records what [Followed] returns, and returns that.

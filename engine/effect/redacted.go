@@ -219,6 +219,9 @@ func (r *Recorder) Take(node echo.NodeType, key echo.Key) *echo.Entry {
 	return e
 }
 
+// CountTaken counts something that was taken as it is recorded. Something was redacted.
+func (r *Recorder) CountTaken() { r.redacted.taken.Add(1) }
+
 // InRedacted reports whether something was redacted in a visit: what is sent in it by the recording is
 // not what the run would send.
 func (r *Recorder) InRedacted(visit echo.Key) bool {

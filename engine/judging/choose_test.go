@@ -243,7 +243,9 @@ func TestRounds(t *testing.T) {
 	again, err := Choose(t.Context(), b, q)
 	require.NoError(t, err)
 	b.entries = nil
-	require.NoError(t, Record(b, &q, again))
+	kept, err := Record(b, &q, again)
+	require.NoError(t, err)
+	require.Equal(t, again, kept)
 	keys, _ = recorded[echo.Choice](t, b)
 	require.Equal(t, []string{"p/choice"}, keys)
 }
