@@ -106,7 +106,7 @@ func (st *SoundingStep) AllFailed() bool {
 // Unchosen says why there is no choice.
 func (st *SoundingStep) Unchosen() string {
 	if st.AllFailed() {
-		return fmt.Sprintf("none: all %s failed, so there was nothing to choose from", quantity.Of(len(st.Candidates), "candidate"))
+		return fmt.Sprintf("all %s failed, so there was nothing to choose from", quantity.Of(len(st.Candidates), "candidate"))
 	}
 	return "no choice was made yet"
 }
