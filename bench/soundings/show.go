@@ -45,8 +45,10 @@ func show(w io.Writer, b *bench, rows []*row) {
 			what string
 			sum
 		}{
-			{"five runs, a cache in each", r.separate.tried}, {"candidates, full history", r.shared.tried},
-			{"candidates, masked", r.masked.tried}, {"judging", r.masked.judged},
+			{"five runs, a cache in each", r.separate.tried},
+			{"candidates, full history", r.shared.tried},
+			{"candidates, masked", r.masked.tried},
+			{"judging", r.masked.judged},
 		} {
 			sent, read, written := parts(of.sum)
 			fmt.Fprintf(w, "| %d | %s | %d | %.4f | %.4f | %.4f | %.4f |\n", r.prefix, of.what, of.calls, sent, read, written, of.usd)
