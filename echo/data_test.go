@@ -62,9 +62,11 @@ func goldenSoundings() []golden {
 			}},
 			Prefix: &Prefix{Shared: 1, Waited: 2, Cached: 3, SavedUSD: ptr(0.5)},
 			Room:   &Room{Covers: true, NeededUSD: 0.5, LeftUSD: 1.5, NeededTokens: 5, LeftTokens: 15, Unknown: true},
+			Frontier: []FrontierPoint{{Number: 2, Quality: 0.5, WeighedUSD: ptr(0.25), DominatedBy: []int{1}}},
 		}, `{"step":1,"winner":2,"how":"votes","tie":true,"confidence":0.9,"needed":10,"e_value":12,"pairs":3,"flipped":1,"cost_usd":0.5,"standings":[{"number":2,"state":"won","why":"w",`+
 			`"same_as":1,"copies":2,"votes":3,"e_value":24,"quality":0.5,"value":0.25,"cost_usd":0.125,"tokens":9,"hash":"h"}],`+
-			`"prefix":{"shared":1,"waited":2,"cached":3,"saved_usd":0.5},"room":{"covers":true,"needed_usd":0.5,"left_usd":1.5,"needed_tokens":5,"left_tokens":15,"unknown":true}}`),
+			`"prefix":{"shared":1,"waited":2,"cached":3,"saved_usd":0.5},"room":{"covers":true,"needed_usd":0.5,"left_usd":1.5,"needed_tokens":5,"left_tokens":15,"unknown":true},`+
+			`"frontier":[{"number":2,"quality":0.5,"weighed_usd":0.25,"dominated_by":[1]}]}`),
 	}
 }
 

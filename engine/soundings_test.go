@@ -891,7 +891,7 @@ func TestAHandledRefinementStays(t *testing.T) {
 	source := `{"cascade_id":"c","phases":[{"name":"draft","instructions":"Draft {{ sounding_index }}","soundings":{"factor":2,"on_tie":"first","reforge":{}},"on_error":{"instructions":"sorry"}}]}`
 	b, m := sounded(t, "")
 	m.fail = func(req *effect.ModelRequest, last string) error {
-		if isJudge(req.Site) && strings.Contains(req.Messages[1].Text(), "best answer so far") || last == "sorry" {
+		if isJudge(req.Site) && strings.Contains(req.Messages[1].Text()+req.Messages[2].Text(), "best answer so far") || last == "sorry" {
 			return &effect.ModelError{Kind: echo.ModelErrServer, Model: "m", Message: "down", Status: 500, Unpaid: true}
 		}
 		return nil

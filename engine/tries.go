@@ -96,7 +96,7 @@ func (t *tries) try(ctx context.Context, key echo.Key, c *sounding.Candidate) pa
 	withoutNewest(b)
 	b.vars = more(t.v.run.vars, c.Vars())
 	x := b.newVisit(c.Phase(t.v.Def), visitAt{scope: scopeTry, key: key, visit: t.v.Record.Visit, item: t.v.Item, try: c})
-	c.Hash = b.rec.HashOf(echo.NodePhaseEnd, key.Step(echo.StepFinish))
+	c.Hash = effect.HashOf(b.rec.Recorder, echo.NodePhaseEnd, key.Step(echo.StepFinish))
 	out, err := x.do(ctx)
 	p := part{run: b, out: out, err: err, visit: x.result, touched: x.tools.touched}
 	c.Err, c.Value, c.Taken, c.Asked, c.Host = err, out.value, b.result.Plus(b.result.Children), x.Record.Model, &p

@@ -68,7 +68,7 @@ func (w *wholes) try(ctx context.Context, key echo.Key, c *sounding.Candidate) p
 	b := w.v.run.branch(key)
 	at := wholeOf(b, key)
 	at.v.try, at.v.Try = c, c.Site()
-	c.Hash = b.rec.HashOf(echo.NodeChildEnd, key.Step(echo.StepCandidate))
+	c.Hash = effect.HashOf(b.rec.Recorder, echo.NodeChildEnd, key.Step(echo.StepCandidate))
 	out, err := at.begin(ctx, key, c)
 	p := part{run: b, visit: at.v.result}
 	if out != nil {

@@ -39,7 +39,7 @@ func TestErrorsOfWholeCascadesHaveAPlace(t *testing.T) {
 		"judge of a step": {
 			`,"on_tie":"first","reforge":{}`, "c (refinement 1): judge the candidates (ballot 1): model m: down",
 			func(req *effect.ModelRequest) bool {
-				return isJudge(req.Site) && strings.Contains(req.Messages[1].Text(), "Draft 01")
+				return isJudge(req.Site) && strings.Contains(req.Messages[2].Text(), "Draft 01")
 			},
 		},
 		"template": {

@@ -14,7 +14,7 @@ func Followed[T echo.Payload](r *Recorder, key echo.Key, now T) (T, error) {
 	}
 	was, err := echo.Read[T](e)
 	if err == nil && string(effect.MustJSON(was)) != string(effect.MustJSON(now)) {
-		r.CountTaken()
+		effect.CountTaken(r.Recorder)
 	}
 	return was, err
 }

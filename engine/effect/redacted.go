@@ -197,7 +197,7 @@ func (r *Recorder) AfterRedaction(recorded *echo.Entry) bool { return r.redacted
 
 // HashOf returns the content hash that an output had whose end is recorded, if texts were taken out of it since;
 // "" for none.
-func (r *Recorder) HashOf(node echo.NodeType, key echo.Key) echo.Hash {
+func HashOf(r *Recorder, node echo.NodeType, key echo.Key) echo.Hash {
 	e := r.Peek(node, key)
 	if e == nil || r.redacted == nil {
 		return ""
@@ -220,11 +220,11 @@ func (r *Recorder) Take(node echo.NodeType, key echo.Key) *echo.Entry {
 }
 
 // CountTaken counts something that was taken as it is recorded. Something was redacted.
-func (r *Recorder) CountTaken() { r.redacted.taken.Add(1) }
+func CountTaken(r *Recorder) { r.redacted.taken.Add(1) }
 
 // InRedacted reports whether something was redacted in a visit: what is sent in it by the recording is
 // not what the run would send.
-func (r *Recorder) InRedacted(visit echo.Key) bool {
+func InRedacted(r *Recorder, visit echo.Key) bool {
 	return r.redacted != nil && r.redacted.since[visit] > 0
 }
 
