@@ -7,6 +7,7 @@ VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo devel
 COMMIT = $(shell git rev-parse HEAD 2>/dev/null)
 PREFIX ?= /usr/local
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64
+CROSS := linux/arm64 darwin/arm64 windows/amd64 # each system and each architecture; make packaging builds linux/amd64
 
 .DEFAULT_GOAL := help
 
@@ -43,12 +44,12 @@ test: ## run the tests as the README says
 	go test ./...
 
 .PHONY: race
-race: ## run the tests under the race detector, in random order
-	go test -race -shuffle=on -timeout 30m ./...
+race: ## run the tests of concurrent packages under the race detector, in random order; EVERY=1: of all packages
+	go test -race -shuffle=on -timeout 30m $(if $(EVERY),./...,$$(bash .ci/concurrent))
 
 .PHONY: lint
-lint: fmt-check ## gofumpt, go vet, staticcheck, golangci-lint, of all modules
-	@for m in $(MODULES); do echo "lint $$m"; (cd $$m && go vet ./... && $(TOOL_HERE) staticcheck ./... && $(TOOL_HERE) golangci-lint run ./...) || exit 1; done
+lint: fmt-check ## gofumpt, and golangci-lint with what go vet and staticcheck find, of all modules
+	@for m in $(MODULES); do echo "lint $$m"; (cd $$m && $(TOOL_HERE) golangci-lint run ./...) || exit 1; done
 
 .PHONY: fmt
 fmt: ## format every file
@@ -59,8 +60,8 @@ fmt-check: ## fail when a file is not formatted
 	@out=$$($(TOOL) gofumpt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "gofumpt would change:"; echo "$$out"; exit 1; fi
 
 .PHONY: cross
-cross: ## build for every platform, without cgo
-	@for p in $(PLATFORMS); do echo "$$p"; CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} go build -o /dev/null ./cmd/windlass || exit 1; done
+cross: ## build for other systems and architectures, without cgo; EVERY=1: for every platform
+	@for p in $(if $(EVERY),$(PLATFORMS),$(CROSS)); do echo "$$p"; CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} go build -o /dev/null ./cmd/windlass || exit 1; done
 
 .PHONY: packaging
 packaging: ## install windlass in every way that can be tried here, and make its archives twice; EVERY=1: of every platform
@@ -155,3 +156,9 @@ bench-cards: ## measure a selection among 100,000 cards in ClickHouse, and what 
 .PHONY: ci
 ci: ## what CI runs
 	bash .ci/run
+
+.PHONY: release-check
+release-check: ## what CI runs only in part, whole: every package under the race detector, every platform, mutant and kill
+	$(MAKE) race cross packaging EVERY=1
+	$(MAKE) attack crash outlive fuzz
+	$(MAKE) trees soundings KILLS=300

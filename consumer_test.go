@@ -48,8 +48,12 @@ func consumer(t *testing.T) string {
 	sums, err := os.ReadFile("go.sum")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.sum"), sums, 0o600))
+	mod, err := os.ReadFile("go.mod") // its whole list: Go then needs no file of a module that building this one has not fetched
+	require.NoError(t, err)
+	_, list, found := strings.Cut(string(mod), "module "+module+"\n")
+	require.True(t, found)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"),
-		[]byte("module example.org/consumer\n\ngo 1.26.0\n\nrequire "+module+" v0.0.0\n\nreplace "+module+" => "+root+"\n"), 0o600))
+		[]byte("module example.org/consumer\n"+list+"\nrequire "+module+" v0.0.0\n\nreplace "+module+" => "+root+"\n"), 0o600))
 	return dir
 }
 

@@ -1,9 +1,11 @@
 package cascade
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 
+	"github.com/windlass-run/windlass/cascade/document"
 	"github.com/windlass-run/windlass/cascade/shape"
 	"github.com/windlass-run/windlass/cascade/soundings"
 )
@@ -23,6 +25,17 @@ func (k soundingRules) checkPhase(p located) {
 		of.Choice = "handoffs"
 	}
 	k.check(p.Soundings, p.at, of)
+	k.checkJoined(p)
+}
+
+// checkJoined refuses a schema of the answer where that is all answers under headings.
+func (k soundingRules) checkJoined(p located) {
+	s := p.Soundings
+	if at := p.at.Key("soundings"); s.Active() && s.Aggregates() && at.Intact("mode") && p.at.Has("output_schema") && !at.Has("aggregator_instructions") {
+		p.at.KeyError("output_schema", document.CodeConflicting,
+			fmt.Sprintf("%s joins the answers of its candidates under headings, which is no JSON value: two different answers never match %s", p.title(), p.at.Key("output_schema").Describe()),
+			`add "aggregator_instructions" that ask for one JSON value, or move the schema to "soundings", where it holds for each candidate`)
+	}
 }
 
 func (k soundingRules) checkCascade() {

@@ -208,10 +208,13 @@ func TestRefinementOfRuns(t *testing.T) {
 func TestOutputOfAggregate(t *testing.T) {
 	t.Parallel()
 	const text = `{"cascade_id": "x", "phases": [{"name": "a", "instructions": "x", "output_schema": {"type": "object", "properties": {"n": {}}, "additionalProperties": false},
-		"soundings": {"factor": 2, "mode": "MODE"}}, {"name": "b", "instructions": "{{ outputs.a.other }}"}]}`
-	_, found, err := Parse("x.json", []byte(strings.ReplaceAll(text, "MODE", string(soundings.Evaluate))), testKnown())
+		"soundings": {"factor": 2, "mode": "MODE"MORE}}, {"name": "b", "instructions": "{{ outputs.a.other }}"}]}`
+	of := func(mode soundings.Mode, more string) []byte {
+		return []byte(strings.NewReplacer("MODE", string(mode), "MORE", more).Replace(text))
+	}
+	_, found, err := Parse("x.json", of(soundings.Evaluate, ""), testKnown())
 	require.Error(t, err)
 	require.Len(t, found, 1)
-	_, _, err = Parse("x.json", []byte(strings.ReplaceAll(text, "MODE", string(soundings.Aggregate))), testKnown())
+	_, _, err = Parse("x.json", of(soundings.Aggregate, `, "aggregator_instructions": "Write one object."`), testKnown())
 	require.NoError(t, err)
 }

@@ -48,8 +48,9 @@ type ChildEnd struct {
 	Session string         `json:"session"`
 	Status  Status         `json:"status"`
 	Reason  StopReason     `json:"reason"`
-	Output  any            `json:"output,omitempty"` // a string, or a value that came from JSON
-	State   map[string]any `json:"state,omitempty"`  // the shared state that it ended with, where the parent takes it
+	Output  any            `json:"output,omitempty"`      // a string, or a value that came from JSON
+	Hash    Hash           `json:"output_hash,omitempty"` // as in [PhaseEnd]
+	State   map[string]any `json:"state,omitempty"`       // the shared state that it ended with, where the parent takes it
 	Calls   int            `json:"model_calls"`
 	Unknown int            `json:"unknown_costs,omitempty"` // calls whose cost is not known
 	Known   float64        `json:"known_usd,omitempty"`     // of the others, where there are such calls; else the entry has the cost

@@ -43,6 +43,11 @@ type HandoffProgress struct {
 	Checked    int    `json:"checked"`        // items of the checklist
 	Items      int    `json:"items"`          // of the checklist in all
 	Said       string `json:"said,omitempty"` // the newest words of a phase that has not ended well, shortened
+
+	// Candidates counts those of the whole cascade that have begun, each of which is a session, and
+	// CandidatesDone those of them that have ended well.
+	Candidates     int `json:"candidates,omitempty"`
+	CandidatesDone int `json:"candidates_done,omitempty"`
 }
 
 // Omitted counts what was left out of the lists of a handoff, for its size.

@@ -34,6 +34,7 @@ type PhaseEnd struct {
 	Recalls  int        `json:"recalls,omitempty"`        // of such results
 	Rereads  int        `json:"rereads,omitempty"`        // calls that were made again for such results
 	Output   any        `json:"output,omitempty"`         // a string, or a value that came from JSON
+	Hash     Hash       `json:"output_hash,omitempty"`    // of the output as it was, when texts were taken out of it since; see [HashOfOutput]
 }
 
 // Verdict is what a validator said.

@@ -41,9 +41,12 @@ type WinningRewrites struct {
 // Room says whether the budget covers one more candidate and its judging, of a phase that adds them as
 // it needs them.
 type Room struct {
-	Covers    bool    `json:"covers"`
-	NeededUSD float64 `json:"needed_usd,omitempty"` // by the estimate; 0: no limit counts USD
-	LeftUSD   float64 `json:"left_usd,omitempty"`
+	Covers       bool    `json:"covers"`
+	NeededUSD    float64 `json:"needed_usd,omitempty"` // by the estimate; 0: no limit counts USD
+	LeftUSD      float64 `json:"left_usd,omitempty"`
+	NeededTokens int64   `json:"needed_tokens,omitempty"` // likewise; 0: no limit counts tokens
+	LeftTokens   int64   `json:"left_tokens,omitempty"`
+	Unknown      bool    `json:"unknown,omitempty"` // a limit counts USD, and what some calls cost is not known
 }
 
 // Ballot is what a judge said of candidates that it was shown. Candidates are named by the numbers of
@@ -63,10 +66,17 @@ type Ballot struct {
 
 	// Of the second ballot of a pair: the vote that the pair came to, and the e-values after it, by
 	// the candidates of Order.
-	Vote    *int      `json:"vote,omitempty"` // nil: the two differ, or one is none
-	EValues []float64 `json:"e_values,omitempty"`
+	Vote     *int      `json:"vote,omitempty"` // nil: the two differ, or one is none
+	EValues  []float64 `json:"e_values,omitempty"`
+	Evidence *Evidence `json:"evidence,omitempty"`
 
 	CostUSD *float64 `json:"cost_usd,omitempty"` // nil: not known
+}
+
+// Evidence is how far an election is after a pair: what a choice has as its e-value, and what it needs for a winner.
+type Evidence struct {
+	EValue float64 `json:"e_value"`
+	Needed float64 `json:"needed"`
 }
 
 // Choice says which candidate of a step is kept, and why. Its key is that of the visit, of the step of
@@ -84,6 +94,18 @@ type Choice struct {
 	CostUSD    *float64   `json:"cost_usd,omitempty"`   // of the judging; nil: not known
 	Standings  []Standing `json:"standings"`            // by the numbers of the candidates
 	Prefix     *Prefix    `json:"prefix,omitempty"`
+	Room       *Room      `json:"room,omitempty"` // why no candidate was added to a tie, of a phase that adds them; nil: the budget was not the reason
+
+	// Frontier are the answers by quality and cost, where show_frontier asks for that.
+	Frontier []FrontierPoint `json:"frontier,omitempty"`
+}
+
+// FrontierPoint is one answer in a choice by the frontier of quality and cost.
+type FrontierPoint struct {
+	Number      int      `json:"number"`                 // of the candidate
+	Quality     float64  `json:"quality"`                // 0 to 1
+	WeighedUSD  *float64 `json:"weighed_usd"`            // the cost as it was weighed; nil: not known
+	DominatedBy []int    `json:"dominated_by,omitempty"` // those that are as good and as cheap, and better or cheaper; none: it is on the frontier
 }
 
 // ChoiceHow says what decided.
@@ -96,6 +118,7 @@ const (
 	ChoiceVotes     ChoiceHow = "votes"     // the ballots, with enough confidence
 	ChoiceCheapest  ChoiceHow = "cheapest"  // a tie: the cheapest of those that are not beaten
 	ChoiceFirst     ChoiceHow = "first"     // a tie: the first of those that are not beaten
+	ChoiceUnpriced  ChoiceHow = "unpriced"  // likewise, where the cheapest was to be kept and no cost of these is known
 	ChoiceCost      ChoiceHow = "cost"      // votes and cost together
 	ChoicePareto    ChoiceHow = "pareto"    // the policy of the frontier
 	ChoiceAggregate ChoiceHow = "aggregate" // one answer is written from all

@@ -48,21 +48,25 @@ func goldenSoundings() []golden {
 			`{"index":1,"factor":5,"model":"m","mutation":{"mode":"rewrite","entry":"e","text":"t"},"species":"s","context":`+settingsJSON+`}`),
 		goldenOf("a/item2/seed", Seed{Seed: "s"}, `{"seed":"s"}`),
 		goldenOf("a/sounding2/winners", WinningRewrites{Texts: []string{"t"}}, `{"texts":["t"]}`),
-		goldenOf("run/sounding2/room", Room{Covers: true, NeededUSD: 0.5, LeftUSD: 1.5}, `{"covers":true,"needed_usd":0.5,"left_usd":1.5}`),
+		goldenOf("run/sounding2/room", Room{Covers: true, NeededUSD: 0.5, LeftUSD: 1.5, NeededTokens: 5, LeftTokens: 15, Unknown: true},
+			`{"covers":true,"needed_usd":0.5,"left_usd":1.5,"needed_tokens":5,"left_tokens":15,"unknown":true}`),
 		goldenOf("a/ballot2", Ballot{
 			Step: 1, Pair: 1, Reverse: true, Judge: "j", Order: []int{2, 0}, Labels: []string{"K", "R"}, Said: "K", Winner: ptr(2), Score: ptr(7.5), Why: "w", Problem: "p",
-			Vote: ptr(2), EValues: []float64{1.5, 0.5}, CostUSD: ptr(0.25),
+			Vote: ptr(2), EValues: []float64{1.5, 0.5}, Evidence: &Evidence{EValue: 1, Needed: 10}, CostUSD: ptr(0.25),
 		}, `{"step":1,"pair":1,"reverse":true,"judge":"j","order":[2,0],"labels":["K","R"],"said":"K","winner":2,"score":7.5,"why":"w","problem":"p","vote":2,`+
-			`"e_values":[1.5,0.5],"cost_usd":0.25}`),
+			`"e_values":[1.5,0.5],"evidence":{"e_value":1,"needed":10},"cost_usd":0.25}`),
 		goldenOf("run/choice", Choice{
 			Step: 1, Winner: 2, How: ChoiceVotes, Tie: true, Confidence: 0.9, Needed: 10, EValue: 12, Pairs: 3, Flipped: 1, CostUSD: ptr(0.5),
 			Standings: []Standing{{
 				Number: 2, State: CandidateWon, Why: "w", SameAs: 1, Copies: 2, Votes: 3, EValue: 24, Quality: ptr(0.5), Value: ptr(0.25), CostUSD: ptr(0.125), Tokens: 9, Hash: "h",
 			}},
-			Prefix: &Prefix{Shared: 1, Waited: 2, Cached: 3, SavedUSD: ptr(0.5)},
+			Prefix:   &Prefix{Shared: 1, Waited: 2, Cached: 3, SavedUSD: ptr(0.5)},
+			Room:     &Room{Covers: true, NeededUSD: 0.5, LeftUSD: 1.5, NeededTokens: 5, LeftTokens: 15, Unknown: true},
+			Frontier: []FrontierPoint{{Number: 2, Quality: 0.5, WeighedUSD: ptr(0.25), DominatedBy: []int{1}}},
 		}, `{"step":1,"winner":2,"how":"votes","tie":true,"confidence":0.9,"needed":10,"e_value":12,"pairs":3,"flipped":1,"cost_usd":0.5,"standings":[{"number":2,"state":"won","why":"w",`+
 			`"same_as":1,"copies":2,"votes":3,"e_value":24,"quality":0.5,"value":0.25,"cost_usd":0.125,"tokens":9,"hash":"h"}],`+
-			`"prefix":{"shared":1,"waited":2,"cached":3,"saved_usd":0.5}}`),
+			`"prefix":{"shared":1,"waited":2,"cached":3,"saved_usd":0.5},"room":{"covers":true,"needed_usd":0.5,"left_usd":1.5,"needed_tokens":5,"left_tokens":15,"unknown":true},`+
+			`"frontier":[{"number":2,"quality":0.5,"weighed_usd":0.25,"dominated_by":[1]}]}`),
 	}
 }
 
@@ -86,9 +90,9 @@ func goldenPhases() []golden {
 		goldenOf("a/start", PhaseStart{Visit: 2, Context: settings}, `{"visit":2,"context":`+settingsJSON+`}`),
 		goldenOf("a/end", PhaseEnd{
 			Status: StatusCompleted, Reason: StopAnswered, Attempts: 1, Turns: 2, Calls: 3, Unknown: 4, Masked: 5, Recalls: 6, Rereads: 7,
-			Output: map[string]any{"n": big},
+			Output: map[string]any{"n": big}, Hash: "0123456789abcdef",
 		}, `{"status":"completed","reason":"answered","attempts":1,"turns":2,"model_calls":3,"unknown_costs":4,"masked_results":5,"recalls":6,"rereads":7,`+
-			`"output":{"n":12345678901234567890.125}}`),
+			`"output":{"n":12345678901234567890.125},"output_hash":"0123456789abcdef"}`),
 		goldenOf("a/attempt1/turn1/ward2/verdict/fair", Verdict{Reason: "no", Valid: true, Validator: "fair", Ward: "post", Mode: "retry", CostUSD: ptr(0.5)},
 			`{"reason":"no","valid":true,"validator":"fair","ward":"post","mode":"retry","cost_usd":0.5}`),
 		goldenOf("a/child/x", ChildStart{
@@ -97,8 +101,8 @@ func goldenPhases() []golden {
 		}, `{"session":"s","name":"x","how":"sub","cascade":"c","hash":"0123456789abcdef","file":"x.json","input":{"n":12345678901234567890.125},`+
 			`"state":{"k":12345678901234567890.125},"detach":true,`+
 			`"candidate":{"index":1,"factor":2,"model":"m","mutation":{"mode":"augment","entry":"e","text":"t"},"species":"s","context":`+settingsJSON+`}}`),
-		goldenOf("a/child/x", ChildEnd{Session: "s", Status: StatusFailed, Reason: StopError, Output: big, State: map[string]any{"k": big}, Calls: 2, Unknown: 1, Known: 0.5},
-			`{"session":"s","status":"failed","reason":"error","output":12345678901234567890.125,"state":{"k":12345678901234567890.125},"model_calls":2,"unknown_costs":1,"known_usd":0.5}`),
+		goldenOf("a/child/x", ChildEnd{Session: "s", Status: StatusFailed, Reason: StopError, Output: big, Hash: "0123456789abcdef", State: map[string]any{"k": big}, Calls: 2, Unknown: 1, Known: 0.5},
+			`{"session":"s","status":"failed","reason":"error","output":12345678901234567890.125,"output_hash":"0123456789abcdef","state":{"k":12345678901234567890.125},"model_calls":2,"unknown_costs":1,"known_usd":0.5}`),
 		goldenOf("a/attempt1/turn1/state/k", State{Key: "k", Value: map[string]any{"n": big}}, `{"key":"k","value":{"n":12345678901234567890.125}}`),
 		goldenOf("a/callout/output", CalloutMark{"Finding 1"}, `{"name":"Finding 1"}`),
 		goldenOf("a/attempt1/turn1/model", ModelCall{
@@ -167,14 +171,14 @@ func goldenHandoff() golden {
 	item := func(s string) []HandoffItem { return []HandoffItem{{Source: s, Text: s + "!"}} }
 	return goldenOf("a/handoff", Handoff{
 		SessionID: "s", CascadeID: "c", GeneratedAt: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC), Phase: "a~2", Attempt: 1, Turn: 2, Status: StatusRunning, Reason: StopError, Task: "t", Input: "{}",
-		Progress: HandoffProgress{PhasesDone: 1, Checked: 2, Items: 3, Said: "hm"},
+		Progress: HandoffProgress{PhasesDone: 1, Checked: 2, Items: 3, Said: "hm", Candidates: 5, CandidatesDone: 4},
 		Done:     item("d"), Remaining: item("r"), Blocking: item("b"), Decisions: item("e"), Written: []string{"f"}, Omitted: &Omitted{1, 2, 3, 4, 5, 6},
 		Workspace: &Workspace{
 			At: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC), Branch: "main", Head: "ab", Files: []FileChange{{"f", "added"}}, More: 1, Problem: "p",
 		},
 		Continuation: "go",
 	}, `{"session_id":"s","cascade_id":"c","generated_at":"2026-01-02T03:04:05.000006Z","phase":"a~2","attempt":1,"turn":2,"status":"running","reason":"error","task":"t","input":"{}",`+
-		`"progress":{"phases_done":1,"checked":2,"items":3,"said":"hm"},"done":[{"source":"d","text":"d!"}],"remaining":[{"source":"r","text":"r!"}],`+
+		`"progress":{"phases_done":1,"checked":2,"items":3,"said":"hm","candidates":5,"candidates_done":4},"done":[{"source":"d","text":"d!"}],"remaining":[{"source":"r","text":"r!"}],`+
 		`"blocking":[{"source":"b","text":"b!"}],"decisions":[{"source":"e","text":"e!"}],"files_written":["f"],`+
 		`"omitted":{"done":1,"remaining":2,"blocking":3,"decisions":4,"files_written":5,"files_changed":6},`+
 		`"workspace":{"at":"2026-01-02T03:04:05.000006Z","branch":"main","head":"ab","files":[{"path":"f","change":"added"}],"more":1,"problem":"p"},`+

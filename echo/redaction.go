@@ -37,6 +37,18 @@ func (m *Message) Derived() Draft {
 	return d
 }
 
+// HashOfOutput returns the content hash of the answer that an output is as a text: outputs with the same are the same.
+func HashOfOutput(value any) Hash { return NewText(RoleAssistant, KindAnswer, AsText(value)).Hash() }
+
+// OutputHash returns the hash that is noted with the output of the end of a phase or of a child; "" for none.
+func OutputHash(e *Entry) Hash {
+	if d, err := Read[PhaseEnd](e); err == nil {
+		return d.Hash
+	}
+	d, _ := Read[ChildEnd](e) // another entry has none
+	return d.Hash
+}
+
 // RedactionMark is what stands in place of a text that was taken out with a message.
 func RedactionMark(of Hash, text string) string {
 	return RedactionMarkOf(of, utf8.RuneCountInString(text))

@@ -5,16 +5,14 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/checks"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
 // answer is what an attempt came to.
 type answer struct {
-	text   string
-	reason echo.StopReason
-	passed bool   // loop_until has accepted it already
-	empty  string // why there is no text; "": there is some
-
+	checks.Answer
+	reason  echo.StopReason
 	content string // what validators see of it
 	refused string // the ward for which the attempt ends here; "": none
 }
@@ -22,9 +20,9 @@ type answer struct {
 // answered reads an answer, and has the wards look at it. One without text that is asked for again is
 // none that they could look at.
 func (c *conversation) answered(ctx context.Context, resp *effect.ModelResponse) (answer, error) {
-	ans := answer{text: resp.Message.Text(), reason: echo.StopAnswered, empty: whyEmpty(resp)}
-	ans.content = c.contentOf(ans.text)
-	if len(resp.Message.ToolCalls()) == 0 && ans.empty != "" && c.checks.refusesEmpty() {
+	ans := answer{Answer: checks.AnswerOf(resp), reason: echo.StopAnswered}
+	ans.content = c.checks.Content(ans.Text)
+	if len(resp.Message.ToolCalls()) == 0 && ans.Empty != "" && c.checks.RefusesEmpty() {
 		return ans, nil
 	}
 	var err error
@@ -61,36 +59,15 @@ func (c *conversation) attempt(ctx context.Context) (answer, error) {
 		}
 		last := c.Turn == limit
 		switch {
-		case called && (ans.passed || last):
+		case called && (ans.Passed || last):
 			return c.finalAnswer(ctx, ans)
-		case ans.passed:
+		case ans.Passed:
 			ans.reason = echo.StopLoopUntil
 			return ans, nil
 		case !called && (last || c.Def.Rules.TurnPrompt == ""):
 			return ans, nil
 		}
 	}
-}
-
-// whyEmpty says why an answer has no text; "" when it has some.
-func whyEmpty(resp *effect.ModelResponse) string {
-	if strings.TrimSpace(resp.Message.Text()) != "" {
-		return ""
-	}
-	reasoned := resp.Usage.Reasoning > 0
-	switch {
-	case resp.FinishReason == "length" && reasoned:
-		return "it was cut off at the limit of output tokens while the model was still reasoning"
-	case resp.FinishReason == "length":
-		return "it was cut off at the limit of output tokens before any text"
-	case resp.FinishReason == "content_filter":
-		return "the provider's content filter withheld it"
-	case len(resp.Message.ToolCalls()) > 0:
-		return "the model called tools where none can be called"
-	case reasoned:
-		return "the model only reasoned"
-	}
-	return "the model said nothing"
 }
 
 // promptTurn opens turn 2 and later, in a phase that prompts them.
@@ -125,14 +102,14 @@ func (c *conversation) turnPrompt(src string) (string, error) {
 func (c *conversation) checkTurn(ctx context.Context, limit int, called bool, ans *answer) error {
 	name := c.Def.Rules.LoopUntil
 	ends := !called && (c.Turn == limit || c.Def.Rules.TurnPrompt == "")
-	if name == "" || limit < 2 || ends || called && !c.checks.looksAtWorld(name) || !c.Rec.Rules.ChecksEveryTurn(&c.Def.Rules) {
+	if name == "" || limit < 2 || ends || called && !c.checks.LooksAtWorld(name) || !c.Rec.Rules.ChecksEveryTurn(&c.Def.Rules) {
 		return nil
 	}
-	vd, err := c.checks.validate(ctx, name, ans.content)
+	vd, err := c.checks.Validate(ctx, name, ans.content)
 	if err != nil {
 		return err
 	}
-	ans.passed = vd.Valid
+	ans.Passed = vd.Valid
 	c.templates.Rejected = vd.Reason
 	c.corrects = !called && !vd.Valid && c.Rec.Rules.CorrectsInAttempt(&c.Def.Rules, c.Turn)
 	return nil
@@ -141,7 +118,7 @@ func (c *conversation) checkTurn(ctx context.Context, limit int, called bool, an
 // finalAnswer asks for the answer, without tools, after a last turn that called tools.
 func (c *conversation) finalAnswer(ctx context.Context, before answer) (answer, error) {
 	note := "No more tool calls are possible. Give your final answer now, in text."
-	if before.passed {
+	if before.Passed {
 		note = "The checks pass now. Give your final answer, in text, without calling tools."
 	}
 	c.Turn++
@@ -157,8 +134,8 @@ func (c *conversation) finalAnswer(ctx context.Context, before answer) (answer, 
 	}
 	ans, err := c.answered(ctx, resp)
 	ans.reason = echo.StopMaxTurns
-	if before.passed {
-		ans.passed, ans.reason = true, echo.StopLoopUntil
+	if before.Passed {
+		ans.Passed, ans.reason = true, echo.StopLoopUntil
 	}
 	return ans, err
 }

@@ -135,7 +135,7 @@ func (f *forked) do(ctx context.Context, limit int, keys []echo.Key, run func(ct
 	if !errors.As(err, &held) {
 		return err
 	}
-	if err = f.worst(held.Err); f.anyOf && recoverable(err) && slices.ContainsFunc(f.parts, func(p part) bool { return p.err == nil }) {
+	if err = f.worst(held.Err); f.anyOf && core.Recoverable(err) && slices.ContainsFunc(f.parts, func(p part) bool { return p.err == nil }) {
 		return effect.Join(f.run.rec.Recorder, f.run.spec.Cascade.CascadeID, branches)
 	}
 	return err
@@ -144,7 +144,7 @@ func (f *forked) do(ctx context.Context, limit int, keys []echo.Key, run func(ct
 // held is the error with which a branch ends: one that others need not end for is held back.
 func (f *forked) held(err error) error {
 	switch {
-	case err == nil, recoverable(err) && f.handled:
+	case err == nil, core.Recoverable(err) && f.handled:
 		return nil
 	case effect.IsRecordError(err), core.EndedByContext(err):
 		return err
@@ -155,7 +155,7 @@ func (f *forked) held(err error) error {
 // worst returns the first error that stops the run, else err.
 func (f *forked) worst(err error) error {
 	for _, p := range f.parts {
-		if p.err != nil && !recoverable(p.err) {
+		if p.err != nil && !core.Recoverable(p.err) {
 			return p.err
 		}
 	}

@@ -28,23 +28,16 @@ type echoing struct {
 }
 
 func (m *echoing) Complete(_ context.Context, req *effect.ModelRequest) (*effect.ModelResponse, error) {
-	var all []string
-	for _, msg := range req.Messages {
-		all = append(all, msg.Text())
-	}
-	last := all[len(all)-1]
+	last, all := questionOf(req)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.requests = append(m.requests, strings.Join(all, "\n"))
+	m.requests = append(m.requests, all)
 	if m.fail != nil {
 		if err := m.fail(last); err != nil {
 			return nil, err
 		}
 	}
-	cost := 0.01
-	return &effect.ModelResponse{
-		Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, "<"+last+">"), Usage: echo.Usage{In: 10, Out: 10}, CostUSD: &cost, FinishReason: "stop",
-	}, nil
+	return reply("<" + last + ">"), nil
 }
 
 func branching(t *testing.T, fail func(string) error) (*testBundle, *echoing) {

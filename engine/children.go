@@ -71,7 +71,12 @@ type ChildError struct {
 }
 
 func (e *ChildError) Error() string {
-	return fmt.Sprintf("the cascade %s (session %s) ended %s: %s", e.Name, e.Session, e.Status, cmp.Or(excerpt.Of(e.Reason), "no reason is recorded"))
+	return fmt.Sprintf("the cascade %s (session %s) %s", e.Name, e.Session, e.Ended())
+}
+
+// Ended says how it ended, without which one it is.
+func (e *ChildError) Ended() string {
+	return fmt.Sprintf("ended %s: %s", e.Status, cmp.Or(excerpt.Of(e.Reason), "no reason is recorded"))
 }
 
 // children begins other cascades from one place.

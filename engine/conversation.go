@@ -7,6 +7,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/checks"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/modeltext"
 	"github.com/windlass-run/windlass/internal/excerpt"
@@ -49,12 +50,12 @@ func (c *conversation) attempts(ctx context.Context) (any, error) {
 		switch {
 		case isWardCheck(check):
 			limit++ // its attempts are its own
-		case check == checkEmpty && empty:
-			return nil, &core.EmptyAnswerError{Why: ans.empty}
-		case check == checkEmpty:
+		case check == checks.Empty && empty:
+			return nil, &core.EmptyAnswerError{Why: ans.Empty}
+		case check == checks.Empty:
 			empty, limit = true, max(limit, c.Attempt+1)
 		case c.Attempt >= limit:
-			return nil, &core.VerdictError{Check: check, Attempts: limit, Reason: c.Rec.Rules.Ending(check, c.templates.Rejected), Cause: c.checks.failure}
+			return nil, &core.VerdictError{Check: check, Attempts: limit, Reason: c.Rec.Rules.Ending(check, c.templates.Rejected), Cause: c.checks.Failure()}
 		}
 	}
 }
@@ -66,7 +67,7 @@ func (c *conversation) judged(ctx context.Context) (value any, check string, ans
 		if ans, err = c.attempt(ctx); err != nil || ans.refused != "" {
 			return nil, ans.refused, ans, err
 		}
-		if value, check, err = c.checks.judge(ctx, ans); err != nil {
+		if value, check, err = c.checks.Judge(ctx, ans.Answer); err != nil {
 			return nil, "", ans, err
 		}
 		if check == "" {
@@ -84,7 +85,7 @@ func (c *conversation) judged(ctx context.Context) (value any, check string, ans
 // takesLast reports whether the phase takes an answer that no attempt got past a check. An empty one
 // is no answer, and wards have attempts of their own.
 func (c *conversation) takesLast(check string) bool {
-	return check != "" && check != checkEmpty && !isWardCheck(check) && c.Def.Rules.OnExhausted == cascade.ExhaustedContinue
+	return check != "" && check != checks.Empty && !isWardCheck(check) && c.Def.Rules.OnExhausted == cascade.ExhaustedContinue
 }
 
 // takeLast takes the last answer as the output, or returns the ward that it did not pass.
@@ -95,8 +96,8 @@ func (c *conversation) takeLast(ctx context.Context, check string, ans answer) (
 		check, quantity.Of(c.Attempt, "attempt"), excerpt.Of(why))); err != nil {
 		return nil, "", err
 	}
-	value = ans.text
-	if raw, ok := modeltext.FindJSON(ans.text); ok && len(c.Def.OutputSchema) > 0 {
+	value = ans.Text
+	if raw, ok := modeltext.FindJSON(ans.Text); ok && len(c.Def.OutputSchema) > 0 {
 		if value, err = modeltext.Decode(raw); err != nil {
 			return nil, "", err
 		}

@@ -28,7 +28,8 @@
 //   - package texts: templates. Package sounding: how several tries come to one answer.
 //   - opening.go: system message, context of earlier phases, task.
 //   - toolcall.go, owntools.go: the calls of tools.
-//   - validators.go, verdicts.go: output_schema, and who is asked by loop_until.
+//   - package checks: output_schema, and who is asked by loop_until and wards. childvalidator.go runs the cascades
+//     that judge.
 //   - handoff.go: the report at its end.
 //
 // resume.go says what a resumed run sets aside, forkgraph.go what a fork of a graph keeps; public.go has the names of the parts that callers know.

@@ -183,7 +183,7 @@ func (l *list) element(ctx context.Context, i int) part {
 	}
 	v := b.newVisit(l.v.Def, visitAt{scope: scopeElement, key: key, visit: l.v.Record.Visit, item: i + 1})
 	out, err := v.do(ctx)
-	if err != nil && recoverable(err) {
+	if err != nil && core.Recoverable(err) {
 		l.failed.CompareAndSwap(0, int64(i+1))
 	}
 	return part{run: left(b), out: out, err: err, visit: v.result}

@@ -10,6 +10,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/internal/quantity"
 )
 
@@ -238,7 +239,7 @@ func (g *graph) ready(ctx context.Context, n *node) error {
 			return ctx.Err()
 		}
 		switch {
-		case d.err != nil && !recoverable(d.err):
+		case d.err != nil && !core.Recoverable(d.err):
 			why = d.err // the run stops
 		case (d.err != nil || d.skipped) && why == nil:
 			why = errSkipped
@@ -262,7 +263,7 @@ func (g *graph) perform(ctx context.Context, n *node) (outcome, error) {
 	out, err := n.branch.newVisit(n.phase, visitAt{scope: scopeNode, key: n.key(n.phase.Name), visit: 1}).do(ctx)
 	failed := n.phase
 	for _, h := range g.handlers(n) {
-		if err == nil || !recoverable(err) {
+		if err == nil || !core.Recoverable(err) {
 			break
 		}
 		route := echo.Route{From: failed.Name, To: h.Name, Reason: "on_error"}
@@ -281,7 +282,7 @@ func (g *graph) perform(ctx context.Context, n *node) (outcome, error) {
 
 // failed returns the error of a run whose phases did not all end well, and says which did not run.
 func (g *graph) failed(err error) error {
-	if !recoverable(err) {
+	if !core.Recoverable(err) {
 		return err
 	}
 	var not []string

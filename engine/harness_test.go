@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -211,6 +212,23 @@ func respond(m *echo.Message) *effect.ModelResponse {
 	return &effect.ModelResponse{
 		Message: m, Provider: "fake", Model: "m", FinishReason: "stop",
 		Usage: echo.Usage{In: usageIn, Cached: 40, Out: usageOut}, CostUSD: &cost,
+	}
+}
+
+// questionOf returns the newest message of a request, and the texts of all.
+func questionOf(req *effect.ModelRequest) (last, all string) {
+	var texts []string
+	for _, msg := range req.Messages {
+		texts = append(texts, msg.Text())
+	}
+	return texts[len(texts)-1], strings.Join(texts, "\n")
+}
+
+// reply is an answer of a model that is asked in any order.
+func reply(text string) *effect.ModelResponse {
+	cost := callCost
+	return &effect.ModelResponse{
+		Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, text), Usage: echo.Usage{In: 10, Out: 10}, CostUSD: &cost, FinishReason: "stop",
 	}
 }
 

@@ -115,7 +115,7 @@ func (o *opening) checkText() (string, error) {
 	if rules.LoopUntilPrompt != "" {
 		return o.v.templates.Text("loop_until_prompt", rules.LoopUntilPrompt)
 	}
-	what, err := o.v.checks.describe(rules.LoopUntil)
+	what, err := o.v.checks.Describe(rules.LoopUntil)
 	return "Your work will be checked: " + what + ".", err
 }
 
@@ -336,7 +336,7 @@ func (o *opening) askMenu(ctx context.Context, menu *selection.Menu) (*selection
 		req.MaxOutputTokens = min(req.MaxOutputTokens, int(most))
 	}
 	if o.earlier.Rules.Why {
-		if err := o.v.Rec.Add(o.v.At(echo.StepSelect).Step(echo.StepMenu), menuOf(req)); err != nil {
+		if err := o.v.Rec.Add(o.v.At(echo.StepSelect).Step(echo.StepMenu), phasecontext.MenuOf(req)); err != nil {
 			return nil, err
 		}
 	}
@@ -350,13 +350,4 @@ func (o *opening) askMenu(ctx context.Context, menu *selection.Menu) (*selection
 		return &selection.MenuAnswer{Failed: core.EmptyAnswer(resp)}, nil
 	}
 	return &selection.MenuAnswer{Text: resp.Message.Text()}, nil
-}
-
-// menuOf is what is recorded of a request to choose.
-func menuOf(req *effect.ModelRequest) echo.Menu {
-	menu := echo.Menu{Model: req.Model, Messages: make([]echo.MenuMessage, len(req.Messages))}
-	for i, m := range req.Messages {
-		menu.Messages[i] = echo.MenuMessage{Role: m.Role(), Text: m.Text()}
-	}
-	return menu
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/engine/checks"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/phasecontext"
@@ -25,7 +26,7 @@ type visit struct {
 	result    PhaseResult
 	templates *texts.Templates
 	calls     *core.Calls
-	checks    *checks
+	checks    *checks.Checks
 	wards     *wards
 	tools     *toolCalls
 	views     *views.Views // nil in a phase without a model
@@ -77,7 +78,7 @@ func (r *run) newVisit(p *cascade.Phase, where visitAt) *visit {
 		record.Model = model
 	}
 	at := &core.Place{
-		Site: effect.Site{Cascade: r.spec.Cascade.CascadeID, Phase: p.Name, Visit: record.Visit, Item: where.item, Try: siteOf(where.try)},
+		Site: effect.Site{Cascade: r.spec.Cascade.CascadeID, Phase: p.Name, Visit: record.Visit, Item: where.item, Try: where.try.Site()},
 		Key:  where.key, Rec: r.rec, Def: p, Record: record,
 	}
 	v := visitOf(r, at, model)
@@ -94,8 +95,8 @@ func visitOf(r *run, at *core.Place, model string) *visit {
 		Cache: r.texts, Place: at, Session: r.session, Env: r.Env, Branch: r.vars,
 		Run: texts.Run{Input: r.spec.Input, WorkDir: r.spec.WorkDir, Name: r.spec.Name},
 	}
-	v.checks = &checks{schemas: r.schemas, validators: &validators{
-		Place: at, calls: v.calls, templates: v.templates, cascade: r.spec.Cascade, session: r.session.ID, tools: r.Tools, children: v.childrenHere(), model: model,
+	v.checks = &checks.Checks{Schemas: r.schemas, Validators: &checks.Validators{
+		Place: at, Calls: v.calls, Templates: v.templates, Cascade: r.spec.Cascade, Session: r.session.ID, Tools: r.Tools, Children: v.childrenHere(), Model: model,
 	}}
 	v.wards = &wards{v: v, retried: map[int]int{}}
 	v.tools = &toolCalls{ownTools: ownTools{Place: at, messages: r.messages}, set: &toolset.Toolset{}, schemas: r.schemas, repeats: toolset.Repeats{}, children: v.childrenHere(), desk: &desk{Place: v.Place, run: r, schemas: r.schemas}}
@@ -261,6 +262,10 @@ func (v *visit) callout(what, nameTemplate string, m *echo.Message) error {
 	if err != nil {
 		return err
 	}
+	return markCallout(v, what, name, m)
+}
+
+func markCallout(v *visit, what, name string, m *echo.Message) error {
 	v.run.session.Callouts = append(v.run.session.Callouts, echo.Callout{Name: name, Phase: v.Def.Name, Hash: m.Hash()})
 	v.run.messages.MarkCallout(v.Record, m.Hash(), name)
 	e := v.Rec.Entry(v.Key.Named(echo.StepCallout, what), echo.CalloutMark{Name: name})
@@ -308,7 +313,7 @@ func (v *visit) finish(ctx context.Context, out outcome, err error) error {
 	if !v.scope.isPart() {
 		v.run.result.Phases = append(v.run.result.Phases, *res)
 	}
-	if effect.IsRecordError(err) || v.scope != scopePhase && err != nil && !recoverable(err) {
+	if effect.IsRecordError(err) || v.scope != scopePhase && err != nil && !core.Recoverable(err) {
 		return err // of a branch that is stopped, the run records it
 	}
 	e := v.Rec.End(v.mark(echo.StepEnd, echo.StepFinish), echo.PhaseEnd{

@@ -5,6 +5,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/checks"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/texts"
@@ -22,7 +23,7 @@ type (
 	VerdictError = core.VerdictError
 	// WardError is a ward that blocks.
 	WardError = core.WardError
-	// EmptyAnswerError is an answer without text, the second of a phase.
+	// EmptyAnswerError is an answer without text, the second of a phase or of an aggregator.
 	EmptyAnswerError = core.EmptyAnswerError
 	// RulesError says that a session was begun under rules that this engine does not have.
 	RulesError = core.RulesError
@@ -72,8 +73,8 @@ func Variables() cascade.Variables {
 		Place:   &core.Place{Def: &cascade.Phase{}, Record: &echo.PhaseRecord{}, Rec: &core.Recorder{Recorder: effect.NewRecorder(effect.Options{}), Mask: effect.NoMask{}, Rules: core.Rules}},
 		Session: echo.NewSession(""),
 	}
-	c := &validators{Place: t.Place, templates: t}
-	v := cascade.Variables{Phase: t.Vars(), Validator: validatorVars(t, c.question(""))}
+	asked := &checks.Validators{Place: t.Place, Templates: t}
+	v := cascade.Variables{Phase: t.Vars(), Validator: asked.Vars("")}
 	v.Phase[texts.HistoryName] = texts.History(nil)
 	return v
 }

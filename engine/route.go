@@ -1,24 +1,13 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine/budget"
 	"github.com/windlass-run/windlass/engine/core"
-	"github.com/windlass-run/windlass/engine/effect"
 )
-
-// recoverable reports whether on_error applies.
-func recoverable(err error) bool {
-	return !effect.IsRecordError(err) && !overBudget(err) && !core.EndedByContext(err) && !effect.IsWaiting(err)
-}
-
-// overBudget reports whether a limit is why a run ends.
-func overBudget(err error) bool { return errors.As(err, new(*budget.Error)) }
 
 // outcome is what a phase leaves behind that decides where the run goes on.
 type outcome struct {

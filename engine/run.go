@@ -186,10 +186,10 @@ func (r *run) follow(ctx context.Context) error {
 		err = r.phases(ctx)
 	}
 	r.result.State = r.session.State
-	if err == nil || recoverable(err) {
+	if err == nil || core.Recoverable(err) {
 		err = errors.Join(err, r.join(ctx))
 	}
-	if r.Children != nil && overBudget(err) {
+	if r.Children != nil && core.OverBudget(err) {
 		r.Children.Settle(ctx)
 	}
 	return err
@@ -239,7 +239,7 @@ func (r *run) phase(ctx context.Context, p *cascade.Phase) (*cascade.Phase, stri
 	if err == nil {
 		return r.next(p, out)
 	}
-	if !recoverable(err) {
+	if !core.Recoverable(err) {
 		return nil, "", err
 	}
 	if p.OnError == nil {

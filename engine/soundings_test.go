@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
@@ -38,11 +40,7 @@ type seen struct {
 var paper = regexp.MustCompile(`(?s)Answer (\w+):\n<<<(\w+) \w+\n(.*?)\n\w+ \w+>>>`)
 
 func (m *candidates) Complete(_ context.Context, req *effect.ModelRequest) (*effect.ModelResponse, error) {
-	var all []string
-	for _, msg := range req.Messages {
-		all = append(all, msg.Text())
-	}
-	last, text := all[len(all)-1], strings.Join(all, "\n")
+	last, text := questionOf(req)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.requests = append(m.requests, seen{req.Site, text})
@@ -65,10 +63,7 @@ func (m *candidates) Complete(_ context.Context, req *effect.ModelRequest) (*eff
 			said = a
 		}
 	}
-	cost := 0.01
-	resp := &effect.ModelResponse{
-		Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, said), Usage: echo.Usage{In: 10, Out: 10}, CostUSD: &cost, FinishReason: "stop",
-	}
+	resp := reply(said)
 	if m.usage != nil {
 		resp.Usage = m.usage(req)
 	}
@@ -282,7 +277,7 @@ func TestAllCandidatesFail(t *testing.T) {
 	b, m := sounded(t, "")
 	m.fail = func(req *effect.ModelRequest, last string) error { return failFor(req.Site.Try.Number)(req, last) }
 	_, err := b.run(source, nil)
-	require.EqualError(t, err, "c/draft: all 2 candidates failed: c/draft (candidate 1) (attempt 1, turn 1): model m: down 1; c/draft (candidate 2) (attempt 1, turn 1): model m: down 2")
+	require.EqualError(t, err, "c/draft: all 2 candidates failed: model m: down 1 (candidate 1); model m: down 2 (candidate 2)")
 	require.NotContains(t, b.entries.keys(echo.NodeBranchEnd), "draft/sounding1/end")
 	b.resumesWith(t, source, &candidates{}, `"<Draft 0>"`)
 
@@ -291,6 +286,24 @@ func TestAllCandidatesFail(t *testing.T) {
 	res, err := b.run(strings.Replace(source, `"soundings"`, `"on_error":{"instructions":"sorry"},"soundings"`, 1), nil)
 	require.NoError(t, err)
 	require.Equal(t, "<sorry>", res.Output)
+}
+
+// A reason that several candidates have is said once.
+func TestReasonsOfCandidatesThatFail(t *testing.T) {
+	t.Parallel()
+	down := func(why string) error {
+		return &core.PhaseError{Site: effect.Site{Cascade: "c", Phase: "draft"}, Err: errors.New(why)}
+	}
+	for want, errs := range map[string][]error{
+		"all 3 candidates failed: down (3 times)":                             {down("down"), down("down"), down("down")},
+		"all 3 candidates failed: down (candidates 1, 3); late (candidate 2)": {down("down"), down("late"), down("down")},
+		"all 2 candidates failed: the cascade ended failed: no key (2 times)": {
+			&ChildError{Name: "of candidate 1", Session: "a", Status: echo.StatusFailed, Reason: "no key"},
+			&ChildError{Name: "of candidate 2", Session: "b", Status: echo.StatusFailed, Reason: "no key"},
+		},
+	} {
+		require.EqualError(t, &core.CandidatesError{Errs: errs}, want)
+	}
 }
 
 func (b *testBundle) resumesWith(t *testing.T, source string, m effect.Model, want string) {
@@ -422,6 +435,58 @@ func TestAdaptive(t *testing.T) {
 	require.False(t, d.Covers)
 	require.Greater(t, d.NeededUSD, d.LeftUSD)
 	require.Positive(t, d.LeftUSD)
+	require.Equal(t, &d, b.choices(t)[0].Room, "the choice says why no candidate was added")
+}
+
+// Whatever the budget is, a candidate that is added can be judged: the first round may be too much for it, a later one is not.
+func TestAddedCandidatesCanBeJudged(t *testing.T) {
+	t.Parallel()
+	added := map[int]bool{}
+	for cents := 20; cents <= 240; cents += 4 {
+		b, _ := sounded(t, "")
+		b.runner.Facts = func(string) effect.ModelFacts { // a call is expected to take much more than it takes
+			return effect.ModelFacts{Tariff: &echo.Tariff{Input: 100, Cached: 100, Output: 200}}
+		}
+		_, err := b.run(fmt.Sprintf(`{"cascade_id":"c","budget":{"max_usd":%f},"phases":[{"name":"draft","instructions":"Draft {{ sounding_index }}",
+			"soundings":{"adaptive":{"min":2,"max":5},"ballots":{"min":3,"max":12},"on_tie":"first"}}]}`, float64(cents)/100), nil)
+		n := len(b.entries.of(echo.NodeCandidate))
+		if err != nil {
+			require.Equal(t, 2, n, "%d cents: %v", cents, err)
+			continue
+		}
+		added[n] = true
+		require.Equal(t, n < 5, b.choices(t)[0].Room != nil)
+	}
+	require.Len(t, added, 4, "from none to three candidates are added")
+}
+
+// pretending has a model's calls cost nothing, and pretended money by the candidate that makes them.
+type pretending struct {
+	effect.Model
+	usd map[int]float64
+}
+
+func (m pretending) Complete(ctx context.Context, req *effect.ModelRequest) (*effect.ModelResponse, error) {
+	resp, err := m.Model.Complete(ctx, req)
+	if err == nil {
+		resp.CostUSD, resp.Pretend = new(0.0), &echo.Pretend{Model: "dear", USD: m.usd[req.Site.Try.Number]}
+	}
+	return resp, err
+}
+
+// A choice by cost weighs pretended prices as if they had been paid; without them all is free, and the first is kept.
+func TestPretendedPricesAreWeighed(t *testing.T) {
+	t.Parallel()
+	for usd, want := range map[float64]string{0.01: "<Draft 1>", 0.03: "<Draft 0>"} {
+		b, m := sounded(t, "")
+		b.runner.Model = pretending{m, map[int]float64{1: 0.02, 2: usd}}
+		res, err := b.run(`{"cascade_id":"c","phases":[{"name":"draft","instructions":"Draft {{ sounding_index }}","soundings":{"factor":2}}]}`, nil)
+		require.NoError(t, err)
+		require.Equal(t, want, res.Output)
+		c := b.choices(t)[0]
+		require.Equal(t, echo.ChoiceCheapest, c.How)
+		require.InDelta(t, 0, *c.Standings[0].CostUSD, 0, "nothing was paid")
+	}
 }
 
 func TestReforge(t *testing.T) {
@@ -434,10 +499,10 @@ func TestReforge(t *testing.T) {
 		}
 		return last
 	}
-	m.fail = func(req *effect.ModelRequest, _ string) error {
+	m.fail = func(req *effect.ModelRequest, last string) error {
 		if isJudge(req.Site) {
 			m.best = "refined 2.2"
-			if step = strings.Count(req.Messages[1].Text(), "refined 1"); step > 0 && !strings.Contains(req.Messages[1].Text(), "refined 2.2") {
+			if step = strings.Count(last, "refined 1"); step > 0 && !strings.Contains(last, "refined 2.2") {
 				m.best = "refined 1.1"
 			}
 		}
@@ -459,7 +524,9 @@ func TestReforge(t *testing.T) {
 	require.Contains(t, honed[0], "refined 1.1 {{ state.k }}")
 	require.Contains(t, honed[0], "Make it {{ better }}.")
 	f := record.Of(b.entries.asRead(t))
-	for _, e := range f.History(echo.PhaseKey("draft", 1)) {
+	history := f.History(echo.PhaseKey("draft", 1))
+	require.Equal(t, "draft/task", history[0].Key.String())
+	for _, e := range history[1:] {
 		require.Contains(t, e.Key.String(), "draft/reforge2/sounding2/")
 	}
 	for _, x := range f.Branches(echo.PhaseKey("draft", 1)) {
@@ -628,6 +695,56 @@ func TestCandidatesDoNotSeeEachOther(t *testing.T) {
 	require.NotEmpty(t, m.of(func(s effect.Site) bool { return s.Try.Step == 1 }))
 }
 
+// What the phase leaves begins with its own task: neither the answer that was refined nor what a candidate was asked
+// besides is sent to later phases, by whatever way they get the messages.
+func TestTheTaskOfThePhaseIsKept(t *testing.T) {
+	t.Parallel()
+	later := map[string]string{
+		"context":   `"context":{"from":[{"phase":"draft","include":["messages","output"]}]}`,
+		"anchors":   `"context":{"mode":"auto","anchors":{"window":9,"include":["callouts","output"]}}`,
+		"selection": `"context":{"mode":"auto","selection":{"strategy":"heuristic","max_tokens":9000},"anchors":{"include":["output"]}}`,
+	}
+	for name, context := range later {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b, m := sounded(t, "FINE")
+			m.answer = func(req *effect.ModelRequest, _ string) string {
+				if req.Site.Try.Step > 0 {
+					return "FINE answer"
+				}
+				return "ROUGH answer"
+			}
+			source := `{"cascade_id":"c","phases":[{"name":"draft","instructions":"Write {{ input.what }}.","callouts":{"messages":"kept","messages_filter":"all"},
+				"soundings":{"factor":2,"mutations":["Be MUTATED."],"mutation_mode":"augment","reforge":{"mutate":true,"factor_per_step":3,"honing_prompt":"HONE it."}}},
+				{"name":"next","instructions":"Tell of the answer and of what was to write.",` + context + `}]}`
+			_, err := b.run(source, map[string]any{"what": "a poem"})
+			require.NoError(t, err)
+			require.NotEmpty(t, m.of(func(s effect.Site) bool { return s.Try.Step == 1 && s.Purpose == "" }))
+			next := m.of(func(s effect.Site) bool { return s.Phase == "next" && s.Purpose == "" })
+			require.Len(t, next, 1)
+			require.Contains(t, next[0], "FINE answer")
+			require.Contains(t, next[0], "Write a poem.")
+			for _, not := range []string{"ROUGH", "HONE", "MUTATED", "The best answer so far"} {
+				require.NotContains(t, next[0], not)
+			}
+
+			f := record.Of(b.entries.asRead(t))
+			history := f.History(echo.PhaseKey("draft", 1))
+			require.Len(t, history, 2)
+			require.Equal(t, "draft/task", history[0].Key.String())
+			require.Equal(t, "Write a poem.", history[0].Message.Text())
+			require.Equal(t, history[0].Message.Hash(), history[0].ContentHash)
+			require.Equal(t, []string{"draft/callout/task"}, won(b.entries.keys(echo.NodeCallout), "draft/callout"), "the task is called out as the candidate has done it")
+			for _, x := range f.Branches(echo.PhaseKey("draft", 1)) {
+				if asked := f.History(x.Key); len(asked) > 0 {
+					require.Equal(t, x.Key.String()+"/task", asked[0].Key.String(), "what a candidate was asked stays on the record")
+					require.Equal(t, strings.Contains(x.Key.String(), "reforge"), strings.Contains(asked[0].Message.Text(), "ROUGH answer"), x.Key)
+				}
+			}
+		})
+	}
+}
+
 // Candidates choose routes, begin cascades beside them, and call others; the choice takes the winner's
 // route, and the end of the run waits for all that were begun.
 func TestSoundingsInACascade(t *testing.T) {
@@ -762,7 +879,7 @@ func TestSoundingsOfACascadeFail(t *testing.T) {
 		return &effect.ModelError{Kind: echo.ModelErrServer, Model: req.Model, Message: "down", Status: 500, Unpaid: true}
 	}
 	_, _, err := b.runTree(`{"cascade_id":"c","soundings":{"factor":2},"phases":[{"name":"p","instructions":"x"}]}`, nil, nil)
-	require.ErrorContains(t, err, "c: all 2 candidates failed: the cascade of candidate 1 (session ")
+	require.ErrorContains(t, err, "c: all 2 candidates failed: the cascade ended failed: ")
 	require.ErrorContains(t, err, "model m: down")
 	require.NoError(t, CheckResumable(b.entries.asRead(t)))
 	require.NotContains(t, b.entries.keys(echo.NodeBranchEnd), "run/sounding1/end")
@@ -774,7 +891,7 @@ func TestAHandledRefinementStays(t *testing.T) {
 	source := `{"cascade_id":"c","phases":[{"name":"draft","instructions":"Draft {{ sounding_index }}","soundings":{"factor":2,"on_tie":"first","reforge":{}},"on_error":{"instructions":"sorry"}}]}`
 	b, m := sounded(t, "")
 	m.fail = func(req *effect.ModelRequest, last string) error {
-		if isJudge(req.Site) && strings.Contains(req.Messages[1].Text(), "best answer so far") || last == "sorry" {
+		if isJudge(req.Site) && strings.Contains(req.Messages[1].Text()+req.Messages[2].Text(), "best answer so far") || last == "sorry" {
 			return &effect.ModelError{Kind: echo.ModelErrServer, Model: "m", Message: "down", Status: 500, Unpaid: true}
 		}
 		return nil

@@ -48,7 +48,7 @@ func (v toolPhase) runTool(ctx context.Context) (any, error) {
 			tries++ // its attempts are its own
 			continue
 		}
-		if !recoverable(err) {
+		if !core.Recoverable(err) {
 			return nil, err
 		}
 		var tool *core.ToolError

@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/checks"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/sounding"
@@ -66,7 +67,7 @@ func (t *tries) outcome(parts []part, only bool, err error) error {
 			errs = append(errs, p.err)
 		}
 	}
-	if only && len(errs) == len(parts) && (err == nil || recoverable(err)) {
+	if only && len(errs) == len(parts) && (err == nil || core.Recoverable(err)) {
 		return failedPhase(t.v, &core.CandidatesError{Errs: errs})
 	}
 	return err
@@ -95,6 +96,7 @@ func (t *tries) try(ctx context.Context, key echo.Key, c *sounding.Candidate) pa
 	withoutNewest(b)
 	b.vars = more(t.v.run.vars, c.Vars())
 	x := b.newVisit(c.Phase(t.v.Def), visitAt{scope: scopeTry, key: key, visit: t.v.Record.Visit, item: t.v.Item, try: c})
+	c.Hash = effect.HashOf(b.rec.Recorder, echo.NodePhaseEnd, key.Step(echo.StepFinish))
 	out, err := x.do(ctx)
 	p := part{run: b, out: out, err: err, visit: x.result, touched: x.tools.touched}
 	c.Err, c.Value, c.Taken, c.Asked, c.Host = err, out.value, b.result.Plus(b.result.Children), x.Record.Model, &p
@@ -131,13 +133,14 @@ func (t *tries) Step(ctx context.Context, step int, do func(context.Context, sou
 
 // Passes implements [sounding.Stage].
 func (t *tries) Passes(ctx context.Context, validator, text string) (bool, error) {
-	checks := checksOfOutput(t.v)
-	vd, err := checks.ask(ctx, validator, text)
+	judges := checksOfOutput(t.v)
+	vd, err := judges.Ask(ctx, validator, text)
 	if err != nil {
 		return false, err
 	}
 	vd.Ward, vd.Mode = wardPost, string(cascade.WardAdvisory)
-	return vd.Valid, checks.verdict(validator, vd)
+	err = judges.RecordVerdict(validator, vd)
+	return vd.Valid, err
 }
 
 // Taken implements [sounding.Stage].
@@ -189,14 +192,6 @@ func modelFor(r *run, p *cascade.Phase, c *sounding.Candidate) string {
 	return cmp.Or(model, r.PhaseModels[p.Name], p.Model, r.DefaultModel)
 }
 
-// siteOf returns which candidate a visit is, in the words of its place.
-func siteOf(c *sounding.Candidate) effect.Try {
-	if c == nil {
-		return effect.Try{}
-	}
-	return effect.Try{Number: c.Number(), Step: c.Step}
-}
-
 // beginTry records which candidate the visit is.
 func beginTry(v *visit, settings *echo.PhaseContext) error {
 	if v.try.Model.Name != "" {
@@ -210,14 +205,14 @@ func recordTry(v *visit) error {
 }
 
 // checksOfOutput returns checks of the output of a visit that record below the visit itself.
-func checksOfOutput(v *visit) *checks {
+func checksOfOutput(v *visit) *checks.Checks {
 	place := *v.Place
 	place.Attempt, place.Turn = 0, 0
-	words, asked := *v.templates, *v.checks.validators
+	words, asked := *v.templates, *v.checks.Validators
 	words.Place = &place
-	asked.Place, asked.templates, asked.children, asked.subject = &place, &words, &children{Place: &place, run: v.run}, "output"
-	asked.calls = &core.Calls{Account: v.run.Account, Place: &place, Visited: &v.result.Totals}
-	return &checks{schemas: v.checks.schemas, validators: &asked}
+	asked.Place, asked.Templates, asked.Children, asked.Subject = &place, &words, &children{Place: &place, run: v.run}, "output"
+	asked.Calls = &core.Calls{Account: v.run.Account, Place: &place, Visited: &v.result.Totals}
+	return &checks.Checks{Schemas: v.checks.Schemas, Validators: &asked}
 }
 
 // screen has the free checks look at the output of a candidate.
@@ -225,13 +220,10 @@ func screen(ctx context.Context, v *visit, value any) error {
 	if v.try == nil {
 		return nil
 	}
-	s, checks, text := v.try.Of.Settings, checksOfOutput(v), echo.AsText(value)
+	s, judges, text := v.try.Of.Settings, checksOfOutput(v), echo.AsText(value)
 	if len(s.OutputSchema) > 0 {
-		_, reason, err := checks.matchSchema(ctx, s.OutputSchema, text)
-		if err != nil {
-			return err
-		}
-		if err := checks.verdict("output_schema", &echo.Verdict{Valid: reason == "", Reason: reason}); err != nil || reason != "" {
+		_, reason, err := judges.Fits(ctx, s.OutputSchema, text)
+		if err != nil || reason != "" {
 			v.try.Rejected = reason
 			return err
 		}
@@ -239,7 +231,7 @@ func screen(ctx context.Context, v *visit, value any) error {
 	if s.Validator == "" {
 		return nil
 	}
-	vd, err := checks.validate(ctx, s.Validator, text)
+	vd, err := judges.Validate(ctx, s.Validator, text)
 	if err == nil && !vd.Valid {
 		v.try.Rejected = cmp.Or(vd.Reason, "it gave no reason")
 	}
@@ -254,7 +246,9 @@ func (t *tries) keep(ctx context.Context, b *sounding.Best) (any, error) {
 	}
 	p, _ := b.Candidate.Host.(*part)
 	for _, rec := range p.run.ownVisits() {
-		v.run.messages.Append(v.Record, rec.History, p.run.messages)
+		if err := t.takeOver(b.Candidate, rec, p.run); err != nil {
+			return nil, err
+		}
 		v.Record.StateKeys = union(v.Record.StateKeys, rec.StateKeys)
 		v.Record.Model, v.Record.Before, v.Record.Prompted = rec.Model, slices.Clone(rec.Before), rec.Prompted
 	}
@@ -264,6 +258,30 @@ func (t *tries) keep(ctx context.Context, b *sounding.Best) (any, error) {
 	return p.out.value, nil
 }
 
+// takeOver makes the messages of a candidate those of the visit. Its task is that of the phase: how the candidate's
+// differs, and the answer that it was to refine, stay its own.
+func (t *tries) takeOver(c *sounding.Candidate, rec *echo.PhaseRecord, by *run) error {
+	for i, it := range rec.History {
+		if !c.Varies() || it.Message.Kind() != echo.KindTask || it.Order == 0 {
+			t.v.run.messages.Append(t.v.Record, rec.History[i:i+1], by.messages)
+			continue
+		}
+		if err := t.v.say(echo.StepTask, c.Task); err != nil {
+			return err
+		}
+		own := t.v.Record.History[len(t.v.Record.History)-1].Message
+		for _, called := range by.session.OwnCallouts() {
+			if called.Hash != it.Message.Hash() {
+				continue
+			}
+			if err := markCallout(t.v, "task", called.Name, own); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // keepWritten makes an answer that of the visit which was written from those of all candidates.
 func (t *tries) keepWritten(ctx context.Context, text string) (any, error) {
 	v := t.v
@@ -271,10 +289,7 @@ func (t *tries) keepWritten(ctx context.Context, text string) (any, error) {
 	if err := v.say(echo.StepCollected, echo.NewText(echo.RoleAssistant, echo.KindAnswer, text)); err != nil || len(v.Def.OutputSchema) == 0 {
 		return text, err
 	}
-	value, reason, err := v.checks.matchSchema(ctx, v.Def.OutputSchema, text)
-	if err == nil {
-		err = v.checks.verdict("output_schema", &echo.Verdict{Valid: reason == "", Reason: reason})
-	}
+	value, reason, err := v.checks.Fits(ctx, v.Def.OutputSchema, text)
 	if err == nil && reason != "" {
 		err = &core.VerdictError{Check: "output_schema", Attempts: 1, Reason: "the answer that was written from those of all candidates: " + reason}
 	}
@@ -309,9 +324,11 @@ func (o *opening) vary(ctx context.Context) error {
 // varyTry makes the instructions of a candidate from those that the others have, too.
 func (o *opening) varyTry(ctx context.Context, c *sounding.Candidate) (err error) {
 	text := *o.varied
-	if c.Task, err = o.withInput(text); err != nil {
+	task, err := o.withInput(text)
+	if err != nil {
 		return err
 	}
+	c.Task = o.taskMessage(task)
 	if text, err = o.reword(ctx, 1, c.Rewording(o.v.run.DefaultModel), text); err != nil {
 		return err
 	}

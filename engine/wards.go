@@ -139,11 +139,11 @@ const maxParallelWards = 8
 
 // know asks what is known of the model of a validator, once for the run and not in each branch.
 func (w *wards) know(ctx context.Context, g *guarded) error {
-	ref, err := w.v.checks.cascade.ParseValidator(g.ward.Validator)
+	ref, err := w.v.checks.Cascade.ParseValidator(g.ward.Validator)
 	if err != nil || ref.Kind != cascade.ValidatorInline {
 		return err
 	}
-	_, err = w.v.calls.Models.Of(ctx, w.v.checks.modelOf(ref.Name))
+	_, err = w.v.calls.Models.Of(ctx, w.v.checks.ModelOf(ref.Name))
 	return err
 }
 
@@ -151,15 +151,15 @@ func (w *wards) know(ctx context.Context, g *guarded) error {
 func (w *wards) ask(ctx context.Context, b *run, at watch, g *guarded) (err error) {
 	place := *w.v.Place
 	place.Ward, place.Rec = w.key(g), b.rec
-	words, asked := *w.v.templates, *w.v.checks.validators
+	words, asked := *w.v.templates, *w.v.checks.Validators
 	words.Place, words.Session = &place, b.session
-	asked.Place, asked.templates, asked.children = &place, &words, &children{Place: &place, run: b}
-	asked.calls = &core.Calls{Account: b.Account, Place: &place, Visited: new(effect.Totals)}
-	asked.subject, asked.attached = at.subject, at.attached
-	if g.verdict, err = asked.ask(ctx, g.ward.Validator, at.content); err != nil {
+	asked.Place, asked.Templates, asked.Children = &place, &words, &children{Place: &place, run: b}
+	asked.Calls = &core.Calls{Account: b.Account, Place: &place, Visited: new(effect.Totals)}
+	asked.Subject, asked.Attached = at.subject, at.attached
+	if g.verdict, err = asked.Ask(ctx, g.ward.Validator, at.content); err != nil {
 		return err
 	}
-	g.failure = asked.failure
+	g.failure = asked.Failure()
 	g.verdict.Ward, g.verdict.Mode = at.moment, string(g.mode)
 	g.verdict.CostUSD = b.result.Plus(b.result.Children).Cost()
 	return nil

@@ -34,9 +34,10 @@ func soundWhole(ctx context.Context, r *run) error {
 		Settings: c.Soundings, Session: r.session.ID, Rewrites: r.Rewrites, Species: sounding.WholeSpecies(c),
 		Task: sounding.WholeTask(c, r.spec.Input),
 	}
-	best, err := course.Run(ctx, wholeOf(r, echo.RunKey()))
+	on := wholeOf(r, echo.RunKey())
+	best, err := course.Run(ctx, on)
 	if err != nil {
-		return err
+		return on.v.located(err)
 	}
 	if best.Candidate == nil {
 		r.result.Output = best.Text
@@ -66,7 +67,8 @@ func (w *wholes) Perform(ctx context.Context, list []*sounding.Candidate, only b
 func (w *wholes) try(ctx context.Context, key echo.Key, c *sounding.Candidate) part {
 	b := w.v.run.branch(key)
 	at := wholeOf(b, key)
-	at.v.try, at.v.Try = c, siteOf(c)
+	at.v.try, at.v.Try = c, c.Site()
+	c.Hash = effect.HashOf(b.rec.Recorder, echo.NodeChildEnd, key.Step(echo.StepCandidate))
 	out, err := at.begin(ctx, key, c)
 	p := part{run: b, visit: at.v.result}
 	if out != nil {
@@ -101,8 +103,13 @@ func (w *wholes) Step(ctx context.Context, step int, do func(context.Context, so
 	f := &forked{run: w.v.run}
 	err := f.do(ctx, 1, []echo.Key{key}, func(ctx context.Context, _ int) part {
 		at := wholeOf(w.v.run.branch(key), key)
-		err := do(ctx, at)
-		return part{run: at.v.run, err: err, visit: at.v.result}
+		at.v.Try = effect.Try{Step: step}
+		p := part{run: at.v.run}
+		if err := do(ctx, at); err != nil {
+			p.err = at.v.located(err)
+		}
+		p.visit = at.v.result
+		return p
 	})
 	w.count(f.parts)
 	return err

@@ -31,6 +31,7 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 	prefixes := fs.String("prefixes", "1000,20000,60000", "`TOKENS` of the instructions, which all candidates share")
 	turns := fs.Int("turns", 15, "model calls of a candidate, the last of which answers")
 	candidates := fs.Int("candidates", 5, "how many there are")
+	steps := fs.Int("steps", 0, "steps of refinement after the choice, each with two more candidates")
 	scale := fs.Float64("results", 1, "how much longer tool results are than those of the table")
 	if err := fs.Parse(args); err != nil {
 		return err
@@ -43,7 +44,7 @@ func run(ctx context.Context, args []string, w io.Writer) error {
 		}
 		sizes = append(sizes, n)
 	}
-	b := &bench{candidates: *candidates, turns: *turns, scale: *scale}
+	b := &bench{candidates: *candidates, turns: *turns, steps: *steps, scale: *scale}
 	if err := b.build(ctx); err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 // bench is what all runs have in common.
 type bench struct {
 	candidates, turns int
+	steps             int     // of refinement
 	scale             float64 // of the tool results
 	dir, program      string
 }
@@ -57,6 +58,9 @@ const (
 // sizes are those of tool results: files, lists of matches, and what tests print, in tokens.
 var sizes = []int{1500, 300, 800, 2500, 120, 600, 1200, 400, 2000, 250, 900, 700, 1800, 150}
 
+// prices are those of the server, in billionths of a dollar for a token; windlass.json has the same.
+var prices = llmtest.Prices{Input: 2000, Cached: 200, Output: 8000}
+
 // result returns what a tool says.
 func (b *bench) result(i int) string {
 	return filler(fmt.Sprintf("result %d", i), int(b.scale*float64(sizes[i%len(sizes)]))*bytesOfToken)
@@ -75,20 +79,32 @@ var approaches = []string{
 	"Go through the parts one by one.", "Look for what is not there.", "Begin with what is most dear.", "Say what you are sure of first.",
 }
 
-// spent is what a server billed, in US dollars, and what it was asked for.
+// sum is what a server billed for some calls.
+type sum struct {
+	calls           int
+	in, cached, out int64 // tokens; cached are of in
+	usd             float64
+}
+
+func (s *sum) add(o sum) {
+	s.calls, s.usd = s.calls+o.calls, s.usd+o.usd
+	s.in, s.cached, s.out = s.in+o.in, s.cached+o.cached, s.out+o.out
+}
+
+// spent is what a run came to.
 type spent struct {
-	usd, judging  float64
-	calls, judged int
-	in, cached    int64
+	tried, judged sum
 	said          float64 // what windlass says the shared prefix saved
 }
 
-func (s spent) plus(o spent) spent {
-	return spent{
-		usd: s.usd + o.usd, judging: s.judging + o.judging, calls: s.calls + o.calls, judged: s.judged + o.judged,
-		in: s.in + o.in, cached: s.cached + o.cached, said: s.said + o.said,
-	}
+func (s *spent) add(o spent) {
+	s.tried.add(o.tried)
+	s.judged.add(o.judged)
+	s.said += o.said
 }
+
+// usd is all that was billed.
+func (s *spent) usd() float64 { return s.tried.usd + s.judged.usd }
 
 // row is what came of one prefix.
 type row struct {
@@ -100,12 +116,13 @@ type row struct {
 func (b *bench) measure(ctx context.Context, prefix int) (*row, error) {
 	r := &row{prefix: prefix}
 	var errs []error
-	alone := func(cache llmtest.Cache) (sum spent) {
+	alone := func(cache llmtest.Cache) (all spent) {
 		for i := range b.candidates {
 			s, err := b.one(ctx, b.cascade(prefix, i, false, false), cache)
-			errs, sum = append(errs, err), sum.plus(s)
+			errs = append(errs, err)
+			all.add(s)
 		}
-		return sum
+		return all
 	}
 	sounding := func(masks bool, cache llmtest.Cache) spent {
 		s, err := b.one(ctx, b.cascade(prefix, 0, true, masks), cache)
@@ -132,9 +149,13 @@ func (b *bench) cascade(prefix, candidate int, sounding, masks bool) map[string]
 		phase["intra_context"] = map[string]any{}
 	}
 	if sounding {
-		phase["soundings"] = map[string]any{
+		soundings := map[string]any{
 			"factor": b.candidates, "max_parallel": b.candidates, "mutation_mode": "approach", "mutations": approaches,
 		}
+		if b.steps > 0 {
+			soundings["reforge"] = map[string]any{"steps": b.steps, "patience": b.steps}
+		}
+		phase["soundings"] = soundings
 	}
 	tool := map[string]any{
 		"tool_id": "look", "type": "shell", "idempotent": true, "description": "Looks at a thing.",
@@ -159,7 +180,7 @@ func (b *bench) answer(r llmtest.Request) *llmtest.Answer {
 		}
 	}
 	if isJudge(&r) {
-		return &llmtest.Answer{Text: fmt.Sprintf(`{"why": "it says most", "winner": %q}`, best(task))}
+		return &llmtest.Answer{Text: fmt.Sprintf(`{"why": "it says most", "winner": %q}`, best(r.Messages[len(r.Messages)-1].Text()))}
 	}
 	who := "unchanged"
 	if _, approach, ok := strings.Cut(task, "Approach:\n"); ok {
@@ -179,8 +200,8 @@ func isJudge(r *llmtest.Request) bool {
 }
 
 // best returns the label of the answer that one of the approaches has led to.
-func best(task string) string {
-	for _, part := range strings.Split(task, "\nAnswer ")[1:] {
+func best(judged string) string {
+	for _, part := range strings.Split(judged, "\nAnswer ")[1:] {
 		label, text, _ := strings.Cut(part, ":\n")
 		if strings.Contains(text, approaches[0]) {
 			return label
@@ -191,7 +212,7 @@ func best(task string) string {
 
 // one runs a cascade against a server of its own, whose cache is empty.
 func (b *bench) one(ctx context.Context, cascade map[string]any, cache llmtest.Cache) (spent, error) {
-	server := llmtest.Start(llmtest.Config{Prices: &llmtest.Prices{Input: 2000, Cached: 200, Output: 8000}, Cache: cache, Answer: b.answer})
+	server := llmtest.Start(llmtest.Config{Prices: &prices, Cache: cache, Answer: b.answer})
 	defer server.Close()
 	data, err := json.Marshal(cascade)
 	if err != nil {
@@ -206,7 +227,7 @@ func (b *bench) one(ctx context.Context, cascade map[string]any, cache llmtest.C
 		return spent{}, errors.Join(err, server.Refused())
 	}
 	s := count(server)
-	if s.judged == 0 {
+	if s.judged.calls == 0 {
 		return s, nil // a run without soundings
 	}
 	out, err := b.windlass(ctx, home, server.URL, "soundings", "bench", "--json")
@@ -232,14 +253,11 @@ func (b *bench) windlass(ctx context.Context, home, url string, args ...string) 
 // count sums the bill of a server up.
 func count(server *llmtest.Server) (s spent) {
 	for _, c := range server.Bill() {
-		s.calls++
-		s.usd += c.USD()
-		s.in += c.In
-		s.cached += c.Cached
+		to := &s.tried
 		if isJudge(c.Request) {
-			s.judged++
-			s.judging += c.USD()
+			to = &s.judged
 		}
+		to.add(sum{1, c.In, c.Cached, c.Out, c.USD()})
 	}
 	return s
 }

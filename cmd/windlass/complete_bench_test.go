@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/completion"
 	"github.com/windlass-run/windlass/internal/names"
 )
 
@@ -50,12 +51,11 @@ func writeSession(tb testing.TB, home, id string, at time.Time, cascade string) 
 func BenchmarkNames(b *testing.B) {
 	for _, chosen := range []bool{false, true} {
 		home := b.TempDir()
-		b.Setenv("WINDLASS_HOME", home)
 		manySessions(b, home, 10_000, chosen)
 		arc := &archive.Archive{Home: home, Scope: names.Everything}
 		for name, do := range map[string]func(){
-			"complete nothing": func() { completeSessions(nil, "", names.Everything) },
-			"complete prefix":  func() { completeSessions(nil, "chosen-09", names.Everything) },
+			"complete nothing": func() { completion.Sessions(home, nil, "", names.Everything) },
+			"complete prefix":  func() { completion.Sessions(home, nil, "chosen-09", names.Everything) },
 			"last":             func() { _, _ = arc.Here("last") },
 			"suffix":           func() { _, _ = arc.Here("09999") },
 			"cascade":          func() { _, _ = arc.Here("c3") },

@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/internal/completion"
 )
 
 // complete returns what a shell is offered for the last of some words, and the directive.
@@ -55,7 +57,7 @@ func TestCompletionOfSessions(t *testing.T) {
 		require.Regexp(t, `^[0-9a-z]{5,}\tc\d, completed, \d+ days ago$`, line)
 	}
 	for _, words := range [][]string{
-		{"resume"}, {"verify"}, {"replay"}, {"sessions", "show"}, {"sessions", "handoff"}, {"context", "stats"}, {"test", "freeze"}, {"ship"}, {"simulate"},
+		{"resume"}, {"verify"}, {"replay"}, {"sessions", "show"}, {"sessions", "handoff"}, {"context", "stats"}, {"test", "freeze"}, {"ship"}, {"simulate"}, {"soundings"},
 	} {
 		again, _ := l.complete(append(words, "")...)
 		require.Equal(t, offered, again, words)
@@ -92,11 +94,16 @@ func TestCompletionOfPhasesModelsAndFiles(t *testing.T) {
 	l.file("windlass.json", `{"models": {"our-model": {"base_url": "http://127.0.0.1:1/v1"}}}`)
 	l.run(exitOK, "run", "few.json", "--offline", "--no-clickhouse", "--quiet", "--session", "s1")
 	for _, words := range [][]string{
-		{"resume", "last", "--fork", ""}, {"context", "show", "s1", "--phase", ""}, {"context", "select", "few", "--phase", ""},
+		{"resume", "last", "--fork", ""}, {"context", "show", "s1", "--phase", ""}, {"context", "select", "few", "--phase", ""}, {"soundings", "s1", ""},
 	} {
 		offered, directive := l.complete(words...)
 		require.Equal(t, []string{"draft", "check_facts"}, offered, words)
 		require.Equal(t, noFilesInOrder, directive)
+	}
+	for _, words := range [][]string{{"soundings", "s1", "draft", ""}, {"soundings", "gone", ""}} {
+		offered, directive := l.complete(words...)
+		require.Empty(t, offered, words)
+		require.Equal(t, noFiles, directive, words)
 	}
 	offered, _ := l.complete("resume", "--fork", "")
 	require.Empty(t, offered, "of which session is not known yet")
@@ -180,16 +187,15 @@ func TestCompletersAreThere(t *testing.T) {
 		path := strings.TrimPrefix(cmd.CommandPath(), "windlass ")
 		paths[path] = cmd
 		if strings.Contains(cmd.Use, "SESSION") || strings.Contains(cmd.Use, "[ID...]") {
-			require.NotNil(t, wordCompleters[path], path)
+			require.Contains(t, completion.Names(), path)
 		}
 	})
-	for path := range wordCompleters {
-		require.NotNil(t, paths[path], path)
-	}
-	for name := range flagCompleters {
-		path, flag, _ := strings.Cut(name, " --")
+	for _, name := range completion.Names() {
+		path, flag, isFlag := strings.Cut(name, " --")
 		require.NotNil(t, paths[path], name)
-		require.NotNil(t, paths[path].Flags().Lookup(flag), name)
+		if isFlag {
+			require.NotNil(t, paths[path].Flags().Lookup(flag), name)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/term"
@@ -69,7 +70,7 @@ func newContextShowCommand(con *console) *cobra.Command {
 		func(r *inspect.Record, _ []string) (any, shower, error) {
 			c, err := r.Pick(pick)
 			if failure.Is(err, failure.InvalidRequest) {
-				err = usageError(err, "--attempt 1 --turn 3")
+				err = exit.UsageError(err, "--attempt 1 --turn 3")
 			}
 			if err != nil {
 				return nil, nil, err
@@ -132,7 +133,10 @@ func newContextStatsCommand(con *console) *cobra.Command {
 // showStats shows the sums, and says what they lack.
 func showStats(con *console, o contexts.Out, r *inspect.Record, total *inspect.Sums) error {
 	if len(r.Calls) == 0 {
-		fmt.Fprintf(con.err, "Session %s has no model call of which it is recorded what was sent.\n", r.ID)
+		fmt.Fprintf(con.err, "S%s.\n", r.WithoutCalls()[1:])
+		if in := r.CallsIn(); in != "" {
+			fmt.Fprintln(con.err, "Try: windlass context stats "+in)
+		}
 		return nil
 	}
 	err := contexts.Stats(o, r.ID, total, r.Calls)

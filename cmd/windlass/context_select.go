@@ -11,6 +11,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/internal/app/cards"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/term/contexts"
@@ -48,16 +49,16 @@ func checkTrial(o *cards.Trial) error {
 	asks := o.Strategy.AsksModel()
 	switch {
 	case strings.TrimSpace(o.Task) == "":
-		return usageError(errors.New("no task to select for"), `windlass context select SESSION --for "why did it fail?"`)
+		return exit.UsageError(errors.New("no task to select for"), `windlass context select SESSION --for "why did it fail?"`)
 	case !slices.Contains(cards.Strategies(), o.Strategy):
 		known := strings.ReplaceAll(strings.Trim(fmt.Sprint(cards.Strategies()), "[]"), " ", ", ")
-		return usageError(fmt.Errorf("--strategy %q: there are %s", o.Strategy, known), "--strategy heuristic")
+		return exit.UsageError(fmt.Errorf("--strategy %q: there are %s", o.Strategy, known), "--strategy heuristic")
 	case o.Budget < 1:
-		return usageError(fmt.Errorf("--budget %d: expected 1 or more tokens", o.Budget), "--budget 4000")
+		return exit.UsageError(fmt.Errorf("--budget %d: expected 1 or more tokens", o.Budget), "--budget 4000")
 	case asks && o.Model == "":
-		return usageError(fmt.Errorf("the strategy %s asks a model, and none is named", o.Strategy), "--model gpt-5-nano, or --strategy prefilter")
+		return exit.UsageError(fmt.Errorf("the strategy %s asks a model, and none is named", o.Strategy), "--model gpt-5-nano, or --strategy prefilter")
 	case !asks && o.Model != "":
-		return usageError(fmt.Errorf("--model is for the strategies llm and hybrid; %s asks none", o.Strategy), "leave it out, or --strategy llm")
+		return exit.UsageError(fmt.Errorf("--model is for the strategies llm and hybrid; %s asks none", o.Strategy), "leave it out, or --strategy llm")
 	}
 	return nil
 }
@@ -77,7 +78,7 @@ func trySelection(ctx context.Context, con *console, r *inspect.Record, o cards.
 	}
 	found, err := runs.TrySelection(ctx, r.ID, r.Entries, o, store)
 	if failure.Is(err, failure.InvalidRequest) {
-		err = usageError(err, "windlass show "+r.ID)
+		err = exit.UsageError(err, "windlass show "+r.ID)
 	}
 	return found, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/term/reports"
 )
 
@@ -29,7 +30,7 @@ tags counts for each of them.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(clickhouse.CostBys(), clickhouse.CostBy(by)) {
-				return usageError(fmt.Errorf("--by %q: expected one of %s", by, costBys()), "windlass cost --by phase")
+				return exit.UsageError(fmt.Errorf("--by %q: expected one of %s", by, costBys()), "windlass cost --by phase")
 			}
 			arc, err := con.archive()
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/commandline"
 	"github.com/windlass-run/windlass/internal/comparison"
 	"github.com/windlass-run/windlass/internal/term/compared"
 )
@@ -50,7 +51,7 @@ func diffSessions(ctx context.Context, con *console, given []string, phase strin
 	return con.print(c, func() error {
 		out := con.contexts()
 		return compared.Write(out, &compared.Sessions{
-			Comparison: c, NameA: con.nameOf(out.Width, c.A.ID), NameB: con.nameOf(out.Width, c.B.ID), Command: selfCommand(),
+			Comparison: c, NameA: con.nameOf(out.Width, c.A.ID), NameB: con.nameOf(out.Width, c.B.ID), Command: commandline.Self(),
 		})
 	})
 }

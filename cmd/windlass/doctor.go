@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/database"
 	"github.com/windlass-run/windlass/internal/doctor"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
@@ -43,7 +44,7 @@ func runDoctor(ctx context.Context, con *console) error {
 	h, err := examine(ctx, con)
 	switch {
 	case ctx.Err() != nil:
-		return withExit(exitInterrupted, errInterrupted, "")
+		return exit.With(exit.Interrupted, exit.ErrInterrupted, "")
 	case err != nil:
 		return err
 	}
@@ -52,9 +53,9 @@ func runDoctor(ctx context.Context, con *console) error {
 	case err != nil:
 		return err
 	case h.ClickHouse.Error != "":
-		return &exitError{code: exitStorage, err: errors.New(h.ClickHouse.Error), silent: true}
+		return exit.Shown(exit.Storage, errors.New(h.ClickHouse.Error))
 	case len(h.Problems) > 0: // mostly windlass.json, which every other command refuses to go on with
-		return &exitError{code: exitUsage, err: errors.New(h.Problems[0]), silent: true}
+		return exit.Shown(exit.Usage, errors.New(h.Problems[0]))
 	}
 	return nil
 }

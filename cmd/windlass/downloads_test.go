@@ -104,8 +104,8 @@ func scriptTerminal(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	code := 0
-	if exit := new(exec.ExitError); errors.As(cmd.Wait(), &exit) {
-		code = exit.ExitCode()
+	if ended := new(exec.ExitError); errors.As(cmd.Wait(), &ended) {
+		code = ended.ExitCode()
 	}
 	text := scrub(strings.ReplaceAll(shown.String(), "\r\n", "\n"), ts.Getenv("WORK"))
 	ts.Check(os.WriteFile(filepath.Join(ts.Getenv("WORK"), "screen"), []byte(text), 0o600))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -13,7 +12,8 @@ import (
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/archive"
-	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/commandline"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/names"
 	"github.com/windlass-run/windlass/internal/term"
@@ -78,7 +78,7 @@ func (s *shownRun) show(r *app.Run) (engine.Observer, []echo.Sink) {
 	recorded := r.Recorded()
 	if h := r.Header(); len(recorded) > 0 && r.Changed() {
 		s.notices.Say(fmt.Sprintf("%s has changed since the session began. The session continues with the cascade as it was; %s takes the new one, in a new session.",
-			h.File, forkWith(h, recorded)))
+			h.File, exit.Run{Run: r}.ForkWithFile()))
 	}
 	if n := len(r.Header().Redactions); n > 0 {
 		s.notices.Say(fmt.Sprintf("%s of the session: models get a mark in place of what was taken out, such as %s.", term.Plural(n, "redaction"),
@@ -125,19 +125,22 @@ func (s *shownRun) finish(res *engine.Result, runErr error) error {
 	}
 	s.con.warn(s.closing.Engine)
 	for _, id := range s.closing.Interrupted {
-		fmt.Fprintf(s.con.err, "Session %s, which ran on by itself, was interrupted: %s resume %s continues it.\n", id, selfCommand(), id)
+		fmt.Fprintf(s.con.err, "Session %s, which ran on by itself, was interrupted: %s resume %s continues it.\n", id, commandline.Self(), id)
 	}
 	if runErr != nil {
-		return s.failure(runErr)
+		return s.exit().Failure(runErr)
 	}
 	if printErr != nil {
-		return withExit(exitStorage, printErr, "the run is done and recorded: "+s.lookHint())
+		return exit.With(exit.Storage, printErr, "the run is done and recorded: "+s.exit().Look())
 	}
 	if s.closing.Err != nil {
-		return withExit(exitStorage, s.closing.Err, "")
+		return exit.With(exit.Storage, s.closing.Err, "")
 	}
 	return nil
 }
+
+// exit says what the run ends the command with.
+func (s *shownRun) exit() exit.Run { return exit.Run{Run: s.run, Typed: s.typed} }
 
 // printResult writes what the run was for to standard output.
 func (s *shownRun) printResult(res *engine.Result, runErr error) error {
@@ -223,7 +226,7 @@ func (s *shownRun) printNext(res *engine.Result) {
 	}
 	width := 0
 	for i := range list {
-		list[i].command = selfCommand() + strings.TrimPrefix(list[i].command, "windlass")
+		list[i].command = commandline.Self() + strings.TrimPrefix(list[i].command, "windlass")
 		width = max(width, len(list[i].command))
 	}
 	label := "Next: "
@@ -260,18 +263,6 @@ func (s *shownRun) printUndelivered() {
 	fmt.Fprintf(s.con.err, "Warning: %v\n", u)
 	if u.Rows > 0 && s.mode != live.ModeQuiet {
 		fmt.Fprintf(s.con.err, "The journal has them: the next run delivers them, or %s ship %s. %s doctor says what is wrong with ClickHouse.\n",
-			selfCommand(), s.run.ID(), selfCommand())
+			commandline.Self(), s.run.ID(), commandline.Self())
 	}
-}
-
-// failure gives the error that ended a run its exit code and says what to try.
-func (s *shownRun) failure(err error) error {
-	kind := failure.KindOf(err)
-	if errors.As(err, new(*live.OutputError)) && kind != failure.Diverged {
-		return withExit(exitStorage, err, "write the events to a place with room; everything up to here is in "+s.run.Journal())
-	}
-	if kind == failure.Interrupted {
-		return withExit(exitInterrupted, errInterrupted, s.resumeHint())
-	}
-	return withExit(exitCodes[kind], err, s.run.WithoutSecrets(s.hint(kind, err))) // it may name what a template rendered
 }

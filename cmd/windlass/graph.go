@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/graph"
 	"github.com/windlass-run/windlass/internal/wholefile"
 )
@@ -33,7 +34,7 @@ lines for a terminal.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			draw, ok := graphFormats[format]
 			if !ok {
-				return usageError(fmt.Errorf("--format %q is not known", format), "--format mermaid, svg or text")
+				return exit.UsageError(fmt.Errorf("--format %q is not known", format), "--format mermaid, svg or text")
 			}
 			c, err := loadCascade(cmd.Context(), con, args[0])
 			if err != nil {
@@ -45,10 +46,10 @@ lines for a terminal.`,
 				return err
 			}
 			if err := wholefile.CheckOwn(output, "flowchart ", "<svg ", "cascade "); err != nil {
-				return usageError(fmt.Errorf("--output: %w", err), "name another file")
+				return exit.UsageError(fmt.Errorf("--output: %w", err), "name another file")
 			}
 			if err := wholefile.Replace(output, []byte(text)); err != nil {
-				return withExit(exitFailed, fmt.Errorf("write the graph: %w", err), "check that the folder exists and can be written")
+				return exit.With(exit.Failed, fmt.Errorf("write the graph: %w", err), "check that the folder exists and can be written")
 			}
 			return nil
 		},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/windlass-run/windlass/internal/commandline"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/scaffold"
 	"github.com/windlass-run/windlass/internal/term"
 )
@@ -62,7 +63,7 @@ type made struct {
 func initialise(con *console, cmd *cobra.Command, dir string, o scaffold.Options) error {
 	folder, err := filepath.Abs(dir)
 	if err != nil {
-		return usageError(err, "windlass init DIR")
+		return exit.UsageError(err, "windlass init DIR")
 	}
 	given := cmd.Flags().Changed
 	if !given("name") {
@@ -77,7 +78,7 @@ func initialise(con *console, cmd *cobra.Command, dir string, o scaffold.Options
 		q.ask(!given("task"), "What the first phase does", &o.Task)
 		q.ask(!given("model"), "Model", &o.Model)
 		if q.err != nil {
-			return withExit(exitInterrupted, q.err, "")
+			return exit.With(exit.Interrupted, q.err, "")
 		}
 	}
 	above := configAbove(folder)
@@ -107,7 +108,7 @@ func makeCascade(dir string, o scaffold.Options) (made, error) {
 		if wrong, ok := errors.AsType[*scaffold.OptionError](err); ok {
 			hint = "another --" + wrong.Option
 		}
-		return made{}, usageError(err, hint)
+		return made{}, exit.UsageError(err, hint)
 	}
 	files, err := scaffold.Files(o)
 	if err != nil {
@@ -115,10 +116,10 @@ func makeCascade(dir string, o scaffold.Options) (made, error) {
 	}
 	written, err := scaffold.Write(dir, files)
 	if errors.As(err, new(*scaffold.ExistsError)) {
-		return made{}, usageError(err, "another folder: windlass init DIR")
+		return made{}, exit.UsageError(err, "another folder: windlass init DIR")
 	}
 	if err != nil {
-		return made{}, withExit(exitUsage, err, "check that the folder can be written")
+		return made{}, exit.With(exit.Usage, err, "check that the folder can be written")
 	}
 	m := made{Files: written}
 	if clean := filepath.Clean(dir); clean != "." {

@@ -13,11 +13,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
 )
 
 // deadline is how long a test waits for something that happens at once on an idle machine.
 const deadline = 30 * time.Second
+
+// The exit codes, as tests write them.
+const (
+	exitOK          = exit.OK
+	exitFailed      = exit.Failed
+	exitUsage       = exit.Usage
+	exitInvalid     = exit.Invalid
+	exitProvider    = exit.Provider
+	exitBudget      = exit.Budget
+	exitStorage     = exit.Storage
+	exitInterrupted = exit.Interrupted
+)
 
 // lab runs the real binary in a folder and a home of its own, against a provider of its own.
 type lab struct {
@@ -89,8 +102,8 @@ func (l *lab) begin(p *process) {
 func (p *process) wait() int {
 	p.t.Helper()
 	err := p.Wait()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) {
+	var ended *exec.ExitError
+	if !errors.As(err, &ended) {
 		require.NoError(p.t, err)
 	}
 	return p.ProcessState.ExitCode()

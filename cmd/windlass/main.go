@@ -13,6 +13,8 @@ import (
 
 	"github.com/windlass-run/windlass/internal/clickhouse/embedded"
 	"github.com/windlass-run/windlass/internal/commandline"
+	"github.com/windlass-run/windlass/internal/completion"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/term"
 	_ "github.com/windlass-run/windlass/internal/vault" // takes secrets out of the environment first
 )
@@ -32,7 +34,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) 
 	err := root.ExecuteContext(ctx)
 	con.close()
 	if err == nil {
-		return exitOK
+		return exit.OK
 	}
 	return reportError(con, err)
 }
@@ -55,7 +57,7 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 		SilenceUsage:          true,
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError(err, fmt.Sprintf("%s --help", cmd.CommandPath()))
+		return exit.UsageError(err, fmt.Sprintf("%s --help", cmd.CommandPath()))
 	})
 	root.SuggestionsMinimumDistance = 2 // cobra sets it only for its own message
 	root.Args = func(_ *cobra.Command, args []string) error { return unknownCommand(root, args) }
@@ -73,7 +75,7 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 	}
 	markErrors(root)
 	commandline.CompleteBashAlone(root)
-	addCompletions(root)
+	completion.Add(root)
 	return root
 }
 
@@ -96,6 +98,9 @@ var commands = []func(*console) *cobra.Command{
 	newShipCommand,
 	newContextCommand,
 	newSoundingsCommand,
+	newWaitingCommand,
+	newAnswerCommand,
+	newSignalCommand,
 	newVerifyCommand,
 	newReplayCommand,
 	newTestCommand,
@@ -113,7 +118,7 @@ func unknownCommand(root *cobra.Command, args []string) error {
 	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "windlass " + strings.Join(near, ", or windlass ")
 	}
-	return usageError(fmt.Errorf("unknown command %q", args[0]), hint)
+	return exit.UsageError(fmt.Errorf("unknown command %q", args[0]), hint)
 }
 
 // markErrors makes the errors of commands known from those that cobra finds in the command line.
@@ -126,24 +131,24 @@ func markErrors(cmd *cobra.Command) {
 		return
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return asExit(work(cmd, args))
+		return exit.Of(work(cmd, args))
 	}
 }
 
 // reportError shows an error the way every command does and returns its exit code.
 func reportError(con *console, err error) int {
-	ee, ok := errors.AsType[*exitError](err)
+	ee, ok := errors.AsType[*exit.Error](err)
 	if !ok { // cobra's own: see markErrors
-		ee = &exitError{code: exitUsage, hint: "windlass --help"}
+		ee = &exit.Error{Code: exit.Usage, Hint: "windlass --help"}
 	}
-	if ee.silent {
-		return ee.code
+	if ee.Silent {
+		return ee.Code
 	}
 	con.labelled("Error: ", err.Error())
-	if ee.hint != "" {
-		con.labelled("Try: ", ee.hint)
+	if ee.Hint != "" {
+		con.labelled("Try: ", ee.Hint)
 	}
-	return ee.code
+	return ee.Code
 }
 
 // labelled writes a text to standard error; a terminal shows it without broken words.
@@ -158,8 +163,8 @@ func newEngineCommand(*console) *cobra.Command {
 		Hidden:             true,
 		DisableFlagParsing: true,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if code := embedded.Serve(append([]string{embedded.ServeCommand}, args...)); code != exitOK {
-				return &exitError{code: exitStorage, err: errors.New("the engine process failed"), silent: true}
+			if code := embedded.Serve(append([]string{embedded.ServeCommand}, args...)); code != exit.OK {
+				return exit.Shown(exit.Storage, errors.New("the engine process failed"))
 			}
 			return nil
 		},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/models"
@@ -44,7 +45,7 @@ known are shown with them; a NAME lists those that have the text in their name.`
 			}
 			matching := slices.DeleteFunc(known, func(m models.Model) bool { return !m.Has(args[0]) })
 			if len(matching) == 0 {
-				return withExit(exitFailed, fmt.Errorf("no known model is called %q: a run takes %s tokens for its window, and does not know what it costs",
+				return exit.With(exit.Failed, fmt.Errorf("no known model is called %q: a run takes %s tokens for its window, and does not know what it costs",
 					args[0], term.Count(llm.DefaultWindow)), "give it context_window and price in windlass.json; docs/models.md says how")
 			}
 			return showModels(con, matching)
@@ -62,7 +63,7 @@ func atMostOne(name string) cobra.PositionalArgs {
 		if len(args) <= 1 {
 			return nil
 		}
-		return usageError(fmt.Errorf("%s takes at most one %s, not %d", cmd.CommandPath(), name, len(args)), cmd.CommandPath()+" --help")
+		return exit.UsageError(fmt.Errorf("%s takes at most one %s, not %d", cmd.CommandPath(), name, len(args)), cmd.CommandPath()+" --help")
 	}
 }
 

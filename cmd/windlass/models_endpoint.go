@@ -8,6 +8,7 @@ import (
 
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/environment"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/llm"
 	"github.com/windlass-run/windlass/internal/term"
@@ -17,7 +18,7 @@ import (
 // showEndpoint lists the models of an endpoint that have a text in their name.
 func showEndpoint(ctx context.Context, con *console, cfg *config.Config, of, text string) error {
 	if of == "" {
-		return usageError(errors.New("--endpoint needs the name of a model or a URL"), "windlass models --endpoint https://host/v1")
+		return exit.UsageError(errors.New("--endpoint needs the name of a model or a URL"), "windlass models --endpoint https://host/v1")
 	}
 	router := llm.NewRouter(cfg, environment.Getenv)
 	defer router.Close()

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/app/prefetch"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/fetching"
@@ -24,7 +25,7 @@ func newFetchCommand(con *console) *cobra.Command {
 		Args: func(_ *cobra.Command, args []string) error {
 			for _, arg := range args {
 				if arg != prefetch.Engine && arg != prefetch.Vectors {
-					return usageError(fmt.Errorf("%q cannot be fetched", arg), "windlass fetch engine, or windlass fetch vectors")
+					return exit.UsageError(fmt.Errorf("%q cannot be fetched", arg), "windlass fetch engine, or windlass fetch vectors")
 				}
 			}
 			return nil
@@ -54,7 +55,7 @@ func fetchThings(ctx context.Context, con *console, names []string) error {
 	things, failed := prefetch.All(ctx, names, o, cfg)
 	progress.Mute()
 	if ctx.Err() != nil {
-		return withExit(exitInterrupted, errInterrupted, "")
+		return exit.With(exit.Interrupted, exit.ErrInterrupted, "")
 	}
 	return errors.Join(con.print(things, func() error { return printFetched(con, things) }), failed)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/term/live"
 )
 
@@ -30,13 +31,13 @@ func (o *progressOptions) progressFlag(con *console, cmd *cobra.Command, modes [
 func (o *progressOptions) resolve(to io.Writer, modes []live.Mode) (err error) {
 	wanted := live.Mode(o.progress)
 	if wanted != "" && !slices.Contains(modes, wanted) {
-		return usageError(fmt.Errorf("--progress %q is not %s", o.progress, orList(modes)), "--progress "+string(live.ModePlain))
+		return exit.UsageError(fmt.Errorf("--progress %q is not %s", o.progress, orList(modes)), "--progress "+string(live.ModePlain))
 	}
 	if o.quiet {
 		wanted = cmp.Or(wanted, live.ModeQuiet)
 	}
 	if o.mode, err = wanted.For(to); err != nil {
-		return usageError(fmt.Errorf("--progress %s: %w", o.progress, err), "--progress "+string(live.ModePlain))
+		return exit.UsageError(fmt.Errorf("--progress %s: %w", o.progress, err), "--progress "+string(live.ModePlain))
 	}
 	return nil
 }
@@ -46,4 +47,12 @@ func orList(modes []live.Mode) string {
 	names := textsOf(modes)
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+func textsOf[T ~string](list []T) []string {
+	texts := make([]string, len(list))
+	for i, t := range list {
+		texts[i] = string(t)
+	}
+	return texts
 }

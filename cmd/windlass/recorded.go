@@ -7,6 +7,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/inspect"
 )
@@ -19,7 +20,7 @@ func findSession(ctx context.Context, con *console, given string) (string, error
 	}
 	id, rebuilt, err := arc.Bring(ctx, given)
 	if errors.As(err, new(*clickhouse.IncompleteError)) {
-		err = withExit(exitStorage, err, "windlass ship "+id+" --again on the machine where it was run, and then once more here")
+		err = exit.With(exit.Storage, err, "windlass ship "+id+" --again on the machine where it was run, and then once more here")
 	}
 	if err == nil && rebuilt {
 		fmt.Fprintf(con.err, "Session %s was run on another machine: its journal is made again from ClickHouse. It must not go on in two places.\n", id)
@@ -55,18 +56,20 @@ func inspectSession(ctx context.Context, con *console, given string, do func(*in
 
 // inspectError adds to an error what to ask next about the session.
 func inspectError(r *inspect.Record, err error) error {
-	if errors.As(err, new(*exitError)) {
+	if errors.As(err, new(*exit.Error)) {
 		return err
 	}
 	switch kind := failure.KindOf(err); {
+	case kind == failure.UnknownCall && r.CallsIn() != "" && len(r.Calls) == 0:
+		return exit.UsageError(err, "windlass context show "+r.CallsIn())
 	case kind == failure.UnknownCall && len(r.Calls) == 0:
-		return usageError(err, "windlass show "+r.ID)
+		return exit.UsageError(err, "windlass show "+r.ID)
 	case kind == failure.UnknownCall:
-		return usageError(err, "windlass context stats "+r.ID)
+		return exit.UsageError(err, "windlass context stats "+r.ID)
 	case kind == failure.UnknownMessage:
-		return usageError(err, "windlass context show "+r.ID)
+		return exit.UsageError(err, "windlass context show "+r.ID)
 	case kind == failure.NoHandoff:
-		return withExit(exitFailed, err, "windlass sessions list")
+		return exit.With(exit.Failed, err, "windlass sessions list")
 	}
 	return err
 }

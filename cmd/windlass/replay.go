@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/live"
@@ -21,9 +22,6 @@ type replayOptions struct {
 	events bool
 	list   bool
 }
-
-// replayModes are the modes of a replay: it shows progress and nothing else.
-var replayModes = []live.Mode{live.ModePlain, live.ModeLive}
 
 func newReplayCommand(con *console) *cobra.Command {
 	var o replayOptions
@@ -38,7 +36,7 @@ is asked, no tool runs and nothing is written.`,
 		Args: oneSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !(o.speed >= 0) { // no number is not one, either
-				return usageError(fmt.Errorf("--speed %g is no number from 0 on", o.speed), "--speed 1 for the speed of the run, 10 for ten times that, 0 for at once")
+				return exit.UsageError(fmt.Errorf("--speed %g is no number from 0 on", o.speed), "--speed 1 for the speed of the run, 10 for ten times that, 0 for at once")
 			}
 			return replaySession(cmd.Context(), con, args[0], o)
 		},
@@ -47,7 +45,7 @@ is asked, no tool runs and nothing is written.`,
 	f.Float64Var(&o.speed, "speed", 0, "how many times as fast as the run went; 0: at once")
 	f.BoolVar(&o.events, "events", false, "print every entry as a line of JSON")
 	f.BoolVar(&o.list, "list", false, "list the entries with their numbers, as --fork takes them")
-	o.progressFlag(con, cmd, replayModes)
+	o.progressFlag(con, cmd, live.ReplayModes())
 	con.wideFlag(cmd)
 	exclude(cmd, "events", "list")
 	exclude(cmd, "events", "progress")
@@ -65,7 +63,7 @@ func replaySession(ctx context.Context, con *console, given string, o replayOpti
 	}
 	origin, err := app.ReadHeader(rec.Header)
 	if err != nil {
-		return withExit(exitStorage, err, "replay the session with the windlass that began it")
+		return exit.With(exit.Storage, err, "replay the session with the windlass that began it")
 	}
 	n := term.NewNotices(con.err)
 	ctx, stop := interruptible(ctx, recording(n))
@@ -90,7 +88,7 @@ func replaySession(ctx context.Context, con *console, given string, o replayOpti
 		err = closeErr
 	}
 	if ctx.Err() != nil {
-		return withExit(exitInterrupted, errInterrupted, "")
+		return exit.With(exit.Interrupted, exit.ErrInterrupted, "")
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/inspect"
 )
@@ -42,11 +43,11 @@ start it again. A phase stands for its newest visit. The exit codes are those of
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch set := cmd.Flags().Changed; {
 			case set("fork") && o.fork == "0":
-				return usageError(errors.New("--fork 0: entries are counted from 1"), "windlass replay "+args[0]+" --list")
+				return exit.UsageError(errors.New("--fork 0: entries are counted from 1"), "windlass replay "+args[0]+" --list")
 			case set("fork") && o.fork == "":
-				return usageError(errors.New("--fork is empty"), "windlass resume "+args[0]+" --fork PHASE")
+				return exit.UsageError(errors.New("--fork is empty"), "windlass resume "+args[0]+" --fork PHASE")
 			case o.fork == "" && (o.cascade != "" || o.SessionID != ""):
-				return usageError(errors.New("--cascade and --session go with --fork: a session keeps the cascade and the id that it was begun with"),
+				return exit.UsageError(errors.New("--cascade and --session go with --fork: a session keeps the cascade and the id that it was begun with"),
 					"windlass resume "+args[0]+" --fork PLACE --cascade FILE")
 			}
 			return resumeSession(cmd.Context(), con, args[0], o)
@@ -104,7 +105,7 @@ func forkPoint(con *console, id, place string) (uint64, error) {
 	}
 	seq, err := inspect.ForkPoint(id, rec.Entries, place)
 	if err != nil {
-		return 0, usageError(fmt.Errorf("--fork: %w", err), "windlass replay "+id+" --list")
+		return 0, exit.UsageError(fmt.Errorf("--fork: %w", err), "windlass replay "+id+" --list")
 	}
 	return seq, nil
 }

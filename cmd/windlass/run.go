@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/commandline"
 	"github.com/windlass-run/windlass/internal/commandline/inputflags"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/protection"
 )
@@ -74,7 +75,7 @@ func allowWriteFlag(cmd *cobra.Command, patterns *[]string) {
 func checkAllowWrite(patterns []string) error {
 	for _, p := range patterns {
 		if err := protection.CheckGrant(p); err != nil {
-			return usageError(fmt.Errorf("--allow-write %q: %w", p, err), "--allow-write 'cascades/*.json', or --allow-write '.git/hooks/*'")
+			return exit.UsageError(fmt.Errorf("--allow-write %q: %w", p, err), "--allow-write 'cascades/*.json', or --allow-write '.git/hooks/*'")
 		}
 	}
 	return nil
@@ -82,7 +83,7 @@ func checkAllowWrite(patterns []string) error {
 
 func oneFile(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usageError(fmt.Errorf("%s takes one cascade file, got %d", cmd.CommandPath(), len(args)), cmd.CommandPath()+" --help")
+		return exit.UsageError(fmt.Errorf("%s takes one cascade file, got %d", cmd.CommandPath(), len(args)), cmd.CommandPath()+" --help")
 	}
 	return nil
 }
@@ -101,10 +102,10 @@ func runCascade(ctx context.Context, con *console, file string, o runOptions) er
 	}
 	input, files, err := o.given.Read(con.in, c)
 	if err != nil {
-		return usageError(err, inputflags.Hint("windlass run "+file+o.typed, c))
+		return exit.UsageError(err, inputflags.Hint("windlass run "+file+o.typed, c))
 	}
 	if violations := c.CheckInput(input); len(violations) > 0 {
-		return usageError(inputflags.Misfit(file, violations), o.given.Hint("windlass run "+file+o.typed, c, violations))
+		return exit.UsageError(inputflags.Misfit(file, violations), o.given.Hint("windlass run "+file+o.typed, c, violations))
 	}
 	if o.Models, err = readModels(o.models); err != nil {
 		return err
@@ -127,7 +128,7 @@ func withoutEngine(err error) error {
 	if !fetch.IsRefused(err) {
 		return err
 	}
-	return withExit(exitStorage, err, "windlass fetch engine, or windlass run --no-clickhouse to keep the journal only")
+	return exit.With(exit.Storage, err, "windlass fetch engine, or windlass run --no-clickhouse to keep the journal only")
 }
 
 // readModels reads --model.
@@ -137,7 +138,7 @@ func readModels(given []string) (app.Models, error) {
 		phase, model, one := strings.Cut(text, "=")
 		switch {
 		case text == "", one && (phase == "" || model == ""):
-			return m, usageError(fmt.Errorf("--model %q: expected MODEL or PHASE=MODEL", text), "windlass run --help")
+			return m, exit.UsageError(fmt.Errorf("--model %q: expected MODEL or PHASE=MODEL", text), "windlass run --help")
 		case one:
 			m.Phases[phase] = model
 		default:
@@ -153,9 +154,9 @@ func checkStdin(file string, o runOptions) error {
 	case file != app.Stdin:
 		return nil
 	case o.given.File == app.Stdin:
-		return usageError(errors.New("the cascade and its input cannot both come from standard input"), "--input-file FILE, or --input-json '{...}'")
+		return exit.UsageError(errors.New("the cascade and its input cannot both come from standard input"), "--input-file FILE, or --input-json '{...}'")
 	case o.Offline:
-		return usageError(errors.New("a cascade on standard input has no script beside it for --offline"), "windlass run FILE --offline, or a model in place of --offline")
+		return exit.UsageError(errors.New("a cascade on standard input has no script beside it for --offline"), "windlass run FILE --offline, or a model in place of --offline")
 	}
 	return nil
 }

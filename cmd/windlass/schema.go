@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/wholefile"
 	"github.com/windlass-run/windlass/schema"
 )
@@ -23,10 +24,10 @@ func newSchemaCommand(con *console) *cobra.Command {
 				return err
 			}
 			if err := wholefile.CheckOwn(output, "{\n  \"$schema\": \"https://json-schema.org/"); err != nil {
-				return usageError(fmt.Errorf("--output: %w", err), "name another file")
+				return exit.UsageError(fmt.Errorf("--output: %w", err), "name another file")
 			}
 			if err := wholefile.Replace(output, schema.CascadeJSON()); err != nil {
-				return withExit(exitFailed, fmt.Errorf("write the schema: %w", err), "check that the folder exists and can be written")
+				return exit.With(exit.Failed, fmt.Errorf("write the schema: %w", err), "check that the folder exists and can be written")
 			}
 			return nil
 		},

@@ -125,10 +125,10 @@ func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	err = ts.Exec(args[1], args[2:]...)
-	var exit *exec.ExitError
+	var ended *exec.ExitError
 	code := 0
-	if errors.As(err, &exit) {
-		code = exit.ExitCode()
+	if errors.As(err, &ended) {
+		code = ended.ExitCode()
 	} else {
 		ts.Check(err)
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/server"
 	"github.com/windlass-run/windlass/internal/server/certificate/certificatetest"
 	"github.com/windlass-run/windlass/internal/server/servertest"
@@ -97,15 +98,40 @@ func TestServeSoundings(t *testing.T) {
 		"soundings": {"factor": 2, "mutations": ["Be vivid."], "mutation_mode": "augment", "validator": "min_words:1", "reforge": {}}}]}`)
 	l.file("cascades/c.script.json", `{"phases": {"draft": [{"text": "{{ input }}"}]}, "judges": {"*": {"prefer": ["vivid"]}}}`)
 	l.run(exitOK, "run", "cascades/c.json", "--offline", "--no-clickhouse", "--session", "tried", "-q")
+	l.file("cascades/w.json", `{"cascade_id": "w", "soundings": {"factor": 2, "reforge": {"factor_per_step": 1}}, "phases": [{"name": "draft",
+		"instructions": "Write {{ sounding_index }}{% if input._refinement_context is defined %} better{% endif %}."}]}`)
+	l.file("cascades/w.script.json", `{"phases": {"draft": [{"text": "{{ input }}"}]}, "judges": {"*": {"prefer": ["better"]}}}`)
+	l.run(exitOK, "run", "cascades/w.json", "--offline", "--no-clickhouse", "--session", "whole", "-q")
 	l.file("cascades/plain.json", `{"cascade_id": "plain", "phases": [{"name": "one", "tool": "list_files"}]}`)
 	l.run(exitOK, "run", "cascades/plain.json", "--no-clickhouse", "--session", "none", "-q")
 	s := l.serve("--root", "cascades")
-	a := s.Do(t, http.MethodGet, "/api/sessions/tried/soundings", nil)
-	require.Equal(t, http.StatusOK, a.Status, "%s", a.Body)
-	require.JSONEq(t, l.run(exitOK, "soundings", "tried", "--json").out.String(), string(a.Body))
+	for _, id := range []string{"tried", "whole"} {
+		a := s.Do(t, http.MethodGet, "/api/sessions/"+id+"/soundings", nil)
+		require.Equal(t, http.StatusOK, a.Status, "%s", a.Body)
+		require.JSONEq(t, l.run(exitOK, "soundings", id, "--json").out.String(), string(a.Body))
+	}
+	for _, x := range wholeSoundings(t, s.Do(t, http.MethodGet, "/api/sessions/whole/soundings", nil).Body) {
+		child := s.Do(t, http.MethodGet, "/api/sessions/"+x.Session+"/soundings", nil)
+		require.Equal(t, http.StatusOK, child.Status, "candidate %d of step %d is a session", x.Number, x.Index)
+		require.JSONEq(t, "[]", string(child.Body), "which has no soundings of its own")
+	}
 	require.JSONEq(t, "[]", string(s.Do(t, http.MethodGet, "/api/sessions/none/soundings", nil).Body))
 	s.refused(404, failure.UnknownSession, http.MethodGet, "/api/sessions/gone/soundings", nil)
 	s.stop(exitOK)
+}
+
+// wholeSoundings reads the candidates of the soundings of a whole cascade that was refined once.
+func wholeSoundings(t *testing.T, body []byte) []inspect.Candidate {
+	t.Helper()
+	var all []inspect.Sounding
+	require.NoError(t, json.Unmarshal(body, &all), "%s", body)
+	require.Len(t, all, 1)
+	require.Empty(t, all[0].Phase)
+	require.Equal(t, "run/reforge1/sounding1", all[0].Kept.String())
+	require.Len(t, all[0].Steps, 2)
+	list := append(all[0].Steps[0].Candidates, all[0].Steps[1].Candidates...)
+	require.Len(t, list, 3)
+	return list
 }
 
 // sameHandoff demands that the API says of where a run stands what the command says.

@@ -1,14 +1,14 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"log"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/windlass-run/windlass/internal/environment"
+	"github.com/windlass-run/windlass/internal/commandline/serveflags"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/server/token"
 )
 
@@ -32,7 +32,7 @@ machine. A server that starts again makes another token.`,
   windlass serve token 127.0.0.1:9000`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usageError(fmt.Errorf("%s takes one address, got %q", cmd.CommandPath(), args), cmd.CommandPath()+" 127.0.0.1:8765")
+				return exit.UsageError(fmt.Errorf("%s takes one address, got %q", cmd.CommandPath(), args), cmd.CommandPath()+" 127.0.0.1:8765")
 			}
 			return nil
 		},
@@ -51,11 +51,7 @@ func printServeToken(con *console, file, address string, header bool) error {
 	if err != nil {
 		return err
 	}
-	text, _, err := givenToken(file, log.New(con.err, "", 0))
-	if err == nil && text == "" {
-		text, err = token.Find(token.Folder(opened.Home()), address)
-		err = tokenProblem(err)
-	}
+	text, err := serveflags.Token(opened.Home(), file, address, log.New(con.err, "", 0))
 	if err != nil {
 		return err
 	}
@@ -64,56 +60,4 @@ func printServeToken(con *console, file, address string, header bool) error {
 	}
 	_, err = fmt.Fprintln(con.out, text)
 	return err
-}
-
-// givenToken returns the token of the variable or of the file, and the name of that place; ""
-// without one. The variable is removed from the environment, so that no tool of a run inherits it.
-func givenToken(file string, l *log.Logger) (text, from string, err error) {
-	text, given := environment.LookupEnv(token.Variable)
-	environment.Withhold(token.Variable)
-	switch {
-	case given && file != "":
-		return "", "", usageError(fmt.Errorf("--token-file and %s exclude each other", token.Variable), "one of them")
-	case file != "":
-		from = "--token-file " + file
-		text, err = tokenOfFile(file, l)
-	case given:
-		from = token.Variable
-		text, err = token.Parse(text)
-	}
-	if errors.Is(err, token.ErrForm) {
-		err = usageError(fmt.Errorf("%s: %w", from, err), "openssl rand -hex 32, or give none: the server then makes one")
-	}
-	return text, from, err
-}
-
-// tokenOfFile reads the token of --token-file. That others can read the file too is only said.
-func tokenOfFile(file string, l *log.Logger) (string, error) {
-	text, shared, err := token.ReadFile(file)
-	switch {
-	case errors.Is(err, token.ErrForm):
-		return "", err
-	case err != nil:
-		return "", usageError(fmt.Errorf("read --token-file: %w", err), "--token-file FILE with the token in it")
-	case shared != 0:
-		l.Printf("warning: other users of this machine can use --token-file %s (mode %04o): chmod 600", file, shared)
-	}
-	return text, nil
-}
-
-// tokenProblem says why there is no token that only its owner knows.
-func tokenProblem(err error) error {
-	var refused *token.FileError
-	var nobody *token.NoServerError
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &refused):
-		return withExit(exitStorage, err, refused.Try)
-	case errors.As(err, &nobody) && len(nobody.Running) > 0:
-		return usageError(err, "windlass serve token "+nobody.Running[0])
-	case errors.As(err, &nobody):
-		return usageError(err, "windlass serve starts one; a token of your own is that of "+token.Variable+" or --token-file FILE")
-	}
-	return withExit(exitStorage, err, "set "+token.Variable+" or --token-file FILE, or WINDLASS_HOME to a folder that can be written")
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/handoff"
 	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/term"
@@ -39,9 +40,9 @@ another one runs is a run of its own, which --children lists; else its parent ha
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case o.limit < 0:
-				return usageError(fmt.Errorf("--limit %d is below zero", o.limit), "--limit 20, or 0 for all")
+				return exit.UsageError(fmt.Errorf("--limit %d is below zero", o.limit), "--limit 20, or 0 for all")
 			case cmd.Flags().Changed("by") && o.by != "tag":
-				return usageError(fmt.Errorf("--by %q: expected tag", o.by), "windlass sessions list --by tag")
+				return exit.UsageError(fmt.Errorf("--by %q: expected tag", o.by), "windlass sessions list --by tag")
 			case o.by != "" && !cmd.Flags().Changed("limit"):
 				o.limit = 0
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/filter"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/reports"
@@ -96,7 +97,7 @@ func (d *deletion) plan(ctx context.Context, con *console, arc *archive.Archive)
 		}
 	}
 	if ways != 1 {
-		return nil, usageError(errors.New("sessions delete needs ids, --older-than or --retention, and one of them only"),
+		return nil, exit.UsageError(errors.New("sessions delete needs ids, --older-than or --retention, and one of them only"),
 			"windlass sessions delete --older-than 90d --dry-run")
 	}
 	now := time.Now()
@@ -106,7 +107,7 @@ func (d *deletion) plan(ctx context.Context, con *console, arc *archive.Archive)
 	case d.olderThan != "":
 		age, ok := filter.ParseAge(d.olderThan)
 		if !ok {
-			return nil, usageError(fmt.Errorf("--older-than %q is no age", d.olderThan), "--older-than 36h, 90d or 8w")
+			return nil, exit.UsageError(fmt.Errorf("--older-than %q is no age", d.olderThan), "--older-than 36h, 90d or 8w")
 		}
 		before := now.Add(-age)
 		return arc.RemovalBefore(ctx, archive.Ages{Rows: before, Journals: before})
@@ -117,7 +118,7 @@ func (d *deletion) plan(ctx context.Context, con *console, arc *archive.Archive)
 	}
 	keep := cfg.Retention
 	if keep.None() {
-		return nil, usageError(errors.New("windlass.json has no retention"), `"retention": {"cards_days": 30, "rows_days": 365, "journals_days": 90}`)
+		return nil, exit.UsageError(errors.New("windlass.json has no retention"), `"retention": {"cards_days": 30, "rows_days": 365, "journals_days": 90}`)
 	}
 	return arc.RemovalBefore(ctx, archive.Ages{Cards: daysBefore(now, keep.CardsDays), Rows: daysBefore(now, keep.RowsDays), Journals: daysBefore(now, keep.JournalsDays)})
 }
@@ -144,7 +145,7 @@ func (d *deletion) confirm(con *console, plan *archive.Removal) error {
 	what := term.Plural(len(plan.Sessions), "session")
 	in, ok := con.in.(*os.File)
 	if !ok || !term.IsTerminal(in) || !term.IsTerminal(con.err) {
-		return usageError(fmt.Errorf("%s would be deleted, and there is no terminal to ask on", what), "--dry-run lists them, --yes deletes them")
+		return exit.UsageError(fmt.Errorf("%s would be deleted, and there is no terminal to ask on", what), "--dry-run lists them, --yes deletes them")
 	}
 	if err := con.removed(con.err, plan.Sessions); err != nil {
 		return err
@@ -155,7 +156,7 @@ func (d *deletion) confirm(con *console, plan *archive.Removal) error {
 		return err
 	}
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return usageError(errors.New("nothing was deleted"), "")
+		return exit.UsageError(errors.New("nothing was deleted"), "")
 	}
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/commandline"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/sessions"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/reports"
@@ -38,7 +40,7 @@ func backlogText(b archive.Backlog) string {
 	if b.Rows == 0 {
 		return "nothing"
 	}
-	return fmt.Sprintf("%s of %s: %s ship delivers them", term.Plural(int(b.Rows), "row"), term.Plural(b.Sessions, "session"), selfCommand())
+	return fmt.Sprintf("%s of %s: %s ship delivers them", term.Plural(int(b.Rows), "row"), term.Plural(b.Sessions, "session"), commandline.Self())
 }
 
 // ship delivers the named sessions, or all that wait.
@@ -84,9 +86,9 @@ func shipError(err error, results []archive.Shipped) error {
 	case err == nil:
 		return nil
 	case damaged:
-		return withExit(exitStorage, err, "restore a damaged journal from a copy, or move its folder away")
+		return exit.With(exit.Storage, err, "restore a damaged journal from a copy, or move its folder away")
 	default:
-		return withExit(exitStorage, err, "") // it says itself what to do
+		return exit.With(exit.Storage, err, "") // it says itself what to do
 	}
 }
 

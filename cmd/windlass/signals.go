@@ -2,17 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/signal"
 	"syscall"
 
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/tool/command"
 )
-
-// errInterrupted is the cause of a context that a signal ended.
-var errInterrupted = errors.New("interrupted")
 
 // recording says at the first signal that everything is recorded.
 func recording(n *term.Notices) func() {
@@ -36,11 +33,11 @@ func interruptible(ctx context.Context, tell func()) (_ context.Context, stop fu
 			return
 		}
 		tell()
-		cancel(errInterrupted)
+		cancel(exit.ErrInterrupted)
 		select {
 		case <-signals:
-			command.KillAll()        // a tool that does not want to end must not outlive the run
-			os.Exit(exitInterrupted) // asked for twice: nothing more is waited for
+			command.KillAll()         // a tool that does not want to end must not outlive the run
+			os.Exit(exit.Interrupted) // asked for twice: nothing more is waited for
 		case <-done:
 		}
 	}()

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/term/contexts"
@@ -31,7 +32,7 @@ func newSoundingsCommand(con *console) *cobra.Command {
 				}
 				found, err := r.Soundings(phase)
 				if failure.Is(err, failure.InvalidRequest) {
-					return usageError(err, soundingsHint(r))
+					return exit.UsageError(err, soundingsHint(r))
 				}
 				if err != nil {
 					return err

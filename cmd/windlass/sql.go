@@ -11,6 +11,7 @@ import (
 
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/database"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/term/rows"
 )
 
@@ -45,7 +46,7 @@ func newSQLCommand(con *console) *cobra.Command {
 
 func oneQuery(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usageError(fmt.Errorf("%s takes one statement, got %d arguments", cmd.CommandPath(), len(args)),
+		return exit.UsageError(fmt.Errorf("%s takes one statement, got %d arguments", cmd.CommandPath(), len(args)),
 			`windlass sql "SELECT ..." (in quotes), or windlass sql - to read standard input`)
 	}
 	return nil
@@ -55,15 +56,15 @@ func runSQL(ctx context.Context, con *console, query string, o sqlOptions) error
 	if query == "-" {
 		b, err := io.ReadAll(io.LimitReader(con.in, maxSQL+1))
 		if err != nil {
-			return usageError(fmt.Errorf("read the statement from standard input: %w", err), "")
+			return exit.UsageError(fmt.Errorf("read the statement from standard input: %w", err), "")
 		}
 		if len(b) > maxSQL {
-			return usageError(fmt.Errorf("the statement is longer than %d bytes", maxSQL), "")
+			return exit.UsageError(fmt.Errorf("the statement is longer than %d bytes", maxSQL), "")
 		}
 		query = string(b)
 	}
 	if err := clickhouse.CheckStatement(query); err != nil {
-		return usageError(err, `windlass sql "SELECT ..."`)
+		return exit.UsageError(err, `windlass sql "SELECT ..."`)
 	}
 	opened, err := con.open()
 	if err != nil {
@@ -111,11 +112,11 @@ func sqlHint(err error, write bool) error {
 	)
 	switch {
 	case errors.As(err, &se) && se.IsReadonly():
-		return withExit(exitFailed, err, "windlass sql --write, if it is meant to change data or settings")
+		return exit.With(exit.Failed, err, "windlass sql --write, if it is meant to change data or settings")
 	case errors.As(err, &se) && se.IsDenied() && !write:
-		return withExit(exitFailed, err, "windlass sql --write, if it is meant to do more than read tables")
+		return exit.With(exit.Failed, err, "windlass sql --write, if it is meant to do more than read tables")
 	case errors.As(err, &refused) && refused.Liftable:
-		return withExit(exitFailed, err, "windlass sql --write, if it is meant: then the rights of the database's user decide")
+		return exit.With(exit.Failed, err, "windlass sql --write, if it is meant: then the rights of the database's user decide")
 	}
 	return err
 }
@@ -130,7 +131,7 @@ func (o sqlOptions) format(clause string) (rows.Format, error) {
 	}
 	f, ok := rows.FormatOf(clause)
 	if !ok {
-		return "", usageError(fmt.Errorf("FORMAT %s is not supported here", clause), "--json, --csv or no FORMAT clause")
+		return "", exit.UsageError(fmt.Errorf("FORMAT %s is not supported here", clause), "--json, --csv or no FORMAT clause")
 	}
 	return f, nil
 }

@@ -145,7 +145,7 @@ func anchorsOf(t *testing.T, last *llmtest.Request, next bool) map[string]bool {
 	if next {
 		out[raw[len(raw)-2]], out[raw[len(raw)-1]] = true, true
 	}
-	require.Contains(t, raw[at+1], "No such file")
+	require.Contains(t, raw[at+1], "there is no such file")
 	return out
 }
 

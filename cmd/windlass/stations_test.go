@@ -38,12 +38,11 @@ func stationCascade(strategy string, budget int, settings string) string {
 		if i > 0 {
 			selects = `"context": {"mode": "auto"},`
 		}
-		phases = append(phases, fmt.Sprintf(`{"name": "s%d", "instructions": "Station %d: what does the %s have to do with {{ input.subject }}?", "tackle": ["part"], %s
+		phases = append(phases, fmt.Sprintf(`{"name": "s%d", "instructions": "Station %d: what does the %s have to do with {{ input.subject }}?", "tackle": ["read_file"], %s
 			"callouts": "finding %d", "rules": {"max_turns": 20}}`, i, i, sights[i], selects, i))
 	}
 	return fmt.Sprintf(`{"cascade_id": "stations", "inputs_schema": {"subject": "what it is about"},
 		"auto_context": {"inter_phase": {%s "anchors": {"window": 2}, "selection": {"strategy": %q, "max_tokens": %d}}},
-		"tools": [{"tool_id": "part", "description": "Read a part.", "type": "shell", "inputs_schema": {"n": "its number"}, "command": "cat part{{ n }}.txt", "idempotent": true}],
 		"phases": [%s]}`, settings, strategy, budget, strings.Join(phases, ",\n"))
 }
 
@@ -98,7 +97,7 @@ func answerStations(r llmtest.Request) *llmtest.Answer {
 	if turn == brokenTurn {
 		n += 9000
 	}
-	a.Calls = []llmtest.Call{{ID: fmt.Sprintf("call_%d", n), Name: "part", Arguments: fmt.Sprintf(`{"n": "%d"}`, n)}}
+	a.Calls = []llmtest.Call{readPart(n, n)}
 	return a
 }
 

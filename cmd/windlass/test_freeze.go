@@ -2,15 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/internal/commandline/testflags"
 	"github.com/windlass-run/windlass/internal/sessions"
 	"github.com/windlass-run/windlass/internal/snapshot"
 	"github.com/windlass-run/windlass/internal/snapshot/frozen"
@@ -63,11 +59,11 @@ type frozenTest struct {
 
 func freezeSession(ctx context.Context, con *console, given string, o freezeOptions) error {
 	var err error
-	if o.Match, err = readAspects(o.match); err != nil {
+	if o.Match, err = testflags.Aspects(o.match); err != nil {
 		return err
 	}
 	if o.Name != "" {
-		if err := checkTestName(o.Name, given); err != nil {
+		if err := testflags.CheckName(o.Name, given); err != nil {
 			return err
 		}
 	}
@@ -77,7 +73,7 @@ func freezeSession(ctx context.Context, con *console, given string, o freezeOpti
 	}
 	if o.Name == "" {
 		o.Name = sessions.CascadeID(rec.Header.Cascade)
-		err = checkTestName(o.Name, given)
+		err = testflags.CheckName(o.Name, given)
 	}
 	if err != nil {
 		return err
@@ -85,7 +81,7 @@ func freezeSession(ctx context.Context, con *console, given string, o freezeOpti
 	o.Warn = func(text string) { fmt.Fprintf(con.err, "Warning: %s\n", text) }
 	t, err := frozen.Make(ctx, rec, o.Options)
 	if err != nil {
-		return freezeError(rec.Header.SessionID, err)
+		return testflags.FreezeError(rec.Header.SessionID, err)
 	}
 	path := t.Path()
 	made := frozenTest{path, t.Name, rec.Header.SessionID, t.Cascade, t.Match, len(t.Answers)}
@@ -94,66 +90,4 @@ func freezeSession(ctx context.Context, con *console, given string, o freezeOpti
 		fmt.Fprintf(con.err, "It holds what models and tools answered: read it before you share it. Run it: windlass test run %s\n", o.Dir)
 		return nil
 	})
-}
-
-func checkTestName(name, session string) error {
-	if journal.IsSessionID(name) {
-		return nil
-	}
-	return usageError(fmt.Errorf("--name %q: use up to 64 letters, digits, dots, dashes and underscores, beginning with a letter or digit", name),
-		"windlass test freeze "+session+" --name refund")
-}
-
-// freezeError says in flags why a session cannot be frozen, and what to try.
-func freezeError(id string, err error) error {
-	var (
-		ended      *frozen.NotEndedError
-		variable   *frozen.VariableError
-		file       *frozen.CascadeError
-		unfaithful *snapshot.UnfaithfulError
-	)
-	switch {
-	case errors.As(err, &ended) && ended.Status == echo.StatusRunning:
-		return usageError(err, "wait for its end; or windlass resume "+id)
-	case errors.As(err, &ended):
-		return usageError(err, "windlass resume "+id+", and then freeze it")
-	case errors.As(err, new(*frozen.ExistsError)):
-		return usageError(err, "another --name; or remove the file, if it is to be replaced")
-	case errors.As(err, new(*frozen.WriteError)):
-		return withExit(exitStorage, err, "--dir FOLDER with a folder that you may write to")
-	case errors.As(err, new(*frozen.OriginError)):
-		return withExit(exitStorage, err, "freeze the session with the windlass that began it")
-	case errors.As(err, &variable) && variable.Granted:
-		return usageError(fmt.Errorf("--keep-env %w", err), "set it to what it was in the run")
-	case errors.As(err, &variable):
-		return usageError(fmt.Errorf("--keep-env %w", err), "one that it was begun with as --allow-env NAME")
-	case errors.As(err, &file):
-		return usageError(err, cascadeHints[file.Problem])
-	case errors.As(err, &unfaithful):
-		return withExit(exitFailed, err, "--keep-env NAME, if it depends on the value of a granted variable; windlass verify "+id)
-	}
-	return err
-}
-
-// cascadeHints are the next steps for a test whose cascade has no file that can be used.
-var cascadeHints = map[frozen.CascadeProblem]string{
-	frozen.NoCascadeFile:      "--cascade FILE",
-	frozen.UnreadableCascade:  "--cascade FILE, where it is now",
-	frozen.UnreachableCascade: "--dir FOLDER beside the cascade",
-}
-
-// readAspects reads what a test is to compare.
-func readAspects(given []string) ([]snapshot.Aspect, error) {
-	if len(given) == 0 {
-		return snapshot.Usual(), nil
-	}
-	chosen := map[snapshot.Aspect]bool{}
-	for _, name := range given {
-		a := snapshot.Aspect(strings.TrimSpace(name))
-		if !slices.Contains(snapshot.Aspects(), a) {
-			return nil, usageError(fmt.Errorf("--match %q: there is no such aspect", name), "--match "+strings.ReplaceAll(snapshot.Joined(snapshot.Aspects()), ", ", ","))
-		}
-		chosen[a] = true
-	}
-	return slices.DeleteFunc(snapshot.Aspects(), func(a snapshot.Aspect) bool { return !chosen[a] }), nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -10,9 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/commandline/testflags"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/snapshot/suite"
 	"github.com/windlass-run/windlass/internal/term"
-	"github.com/windlass-run/windlass/internal/wholefile"
 )
 
 // testsDir is where tests are unless another folder is named.
@@ -65,7 +65,7 @@ func runTests(ctx context.Context, con *console, given []string, o testRunOption
 	}
 	files, err := suite.Find(given)
 	if err != nil {
-		return usageError(err, findHint(err))
+		return testflags.FindError(err)
 	}
 	ctx, stop := interruptible(ctx, func() {})
 	defer stop()
@@ -74,41 +74,17 @@ func runTests(ctx context.Context, con *console, given []string, o testRunOption
 	report := suite.Options{Load: app.LoadKnown, Update: o.update, Step: progress.Step}.RunAll(ctx, files)
 	progress.Clear()
 	if ctx.Err() != nil {
-		return withExit(exitInterrupted, errInterrupted, "")
+		return exit.With(exit.Interrupted, exit.ErrInterrupted, "")
 	}
 	if o.junit != "" {
-		if err := writeJUnit(o.junit, strings.Join(given, " "), report, time.Since(begun)); err != nil {
+		if err := testflags.WriteJUnit(o.junit, strings.Join(given, " "), report, time.Since(begun)); err != nil {
 			return err
 		}
 	}
-	err = con.print(report, func() error { return printTests(con, report) })
-	if bad := report.NotPassed(); err == nil && bad > 0 {
-		return withExit(exitFailed, fmt.Errorf("%d of %s did not pass", bad, term.Plural(len(report.Tests), "test")), testHint(report, given))
+	if err := con.print(report, func() error { return printTests(con, report) }); err != nil {
+		return err
 	}
-	return err
-}
-
-// findHint says what may be done when there are no tests.
-func findHint(err error) string {
-	switch {
-	case errors.As(err, new(*suite.MissingError)):
-		return "windlass test freeze SESSION --name NAME makes one; windlass test run DIR runs those of a folder"
-	case errors.As(err, new(*suite.EmptyError)):
-		return "windlass test freeze SESSION --name NAME makes one"
-	}
-	return "windlass test run DIR with a folder that can be read"
-}
-
-// testHint says what may be done about tests that did not pass.
-func testHint(report *suite.Report, given []string) string {
-	switch {
-	case report.HasUpdatable():
-		return strings.Join(append([]string{"windlass test run"}, given...), " ") + " --update, if that is what you meant to change"
-	case report.HasStuck():
-		return "run the cascade anew and freeze that session in place of the test, if that is what you meant to change"
-	default:
-		return "correct what is named above"
-	}
+	return testflags.NotPassed(report, given)
 }
 
 func printTests(con *console, report *suite.Report) error {
@@ -128,17 +104,4 @@ func printTests(con *console, report *suite.Report) error {
 	fmt.Fprintf(&b, "\n%d passed, %d failed, %s\n", report.Passed, report.Failed, term.Plural(report.Errors, "error"))
 	_, err := fmt.Fprint(con.out, term.CleanLines(b.String()))
 	return err
-}
-
-func writeJUnit(path, name string, report *suite.Report, took time.Duration) error {
-	data, err := report.JUnit(name, took)
-	if err == nil {
-		if err = wholefile.Replace(path, data); err != nil {
-			err = fmt.Errorf("write %s: %w", path, err)
-		}
-	}
-	if err != nil {
-		return withExit(exitStorage, errors.Join(errors.New("--junit"), err), "--junit FILE in a folder that you may write to")
-	}
-	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/diagnostics"
 )
@@ -84,7 +85,7 @@ func (v *validation) run(ctx context.Context, paths []string) error {
 		return v.failed
 	}
 	if n, _ := v.found.Count(); n > 0 {
-		return &exitError{code: exitInvalid, err: fmt.Errorf("invalid cascade: %s", term.Plural(n, "error")), silent: true}
+		return exit.Shown(exit.Invalid, fmt.Errorf("invalid cascade: %s", term.Plural(n, "error")))
 	}
 	return nil
 }
@@ -97,7 +98,7 @@ func (v *validation) filesOf(path string) ([]string, error) {
 	v.folders = true
 	files, err := app.FindFiles(path)
 	if err != nil {
-		return files, withExit(exitUsage, err, "windlass validate FILE|FOLDER... reads JSON and YAML")
+		return files, exit.With(exit.Usage, err, "windlass validate FILE|FOLDER... reads JSON and YAML")
 	}
 	return files, nil
 }
@@ -171,7 +172,7 @@ func loadCascade(ctx context.Context, con *console, path string) (*cascade.Casca
 			path = "standard input"
 		}
 		fmt.Fprintf(con.err, "Error: %s is not a valid cascade: %s\n", path, term.Plural(n, "error"))
-		return nil, &exitError{code: exitInvalid, err: err, silent: true}
+		return nil, exit.Shown(exit.Invalid, err)
 	case err != nil:
 		return nil, unreadable(path, err)
 	}
@@ -181,7 +182,7 @@ func loadCascade(ctx context.Context, con *console, path string) (*cascade.Casca
 // unreadable is the error for a file that cannot be read at all.
 func unreadable(path string, err error) error {
 	if errors.Is(err, os.ErrNotExist) {
-		return withExit(exitUsage, fmt.Errorf("there is no file %s", path), "check the path; windlass validate FILE... reads JSON and YAML")
+		return exit.With(exit.Usage, fmt.Errorf("there is no file %s", path), "check the path; windlass validate FILE... reads JSON and YAML")
 	}
-	return withExit(exitUsage, err, "check that the file can be read")
+	return exit.With(exit.Usage, err, "check that the file can be read")
 }

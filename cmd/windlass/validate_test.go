@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/schema"
 )
 
@@ -183,16 +184,16 @@ func TestLoadCascade(t *testing.T) {
 
 	con = &console{in: strings.NewReader(brokenCascade), out: &out, err: &errs}
 	_, err = loadCascade(t.Context(), con, "-")
-	var ee *exitError
+	var ee *exit.Error
 	require.ErrorAs(t, err, &ee)
-	require.Equal(t, exitInvalid, ee.code)
-	require.True(t, ee.silent)
+	require.Equal(t, exitInvalid, ee.Code)
+	require.True(t, ee.Silent)
 	require.Contains(t, errs.String(), "Error: standard input is not a valid cascade: 2 errors\n")
 	require.Empty(t, out.String())
 
 	_, err = loadCascade(t.Context(), con, filepath.Join(t.TempDir(), "none.json"))
 	require.ErrorAs(t, err, &ee)
-	require.Equal(t, exitUsage, ee.code)
+	require.Equal(t, exitUsage, ee.Code)
 }
 
 func TestSchemaCommand(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/term/verified"
 )
 
@@ -49,6 +50,6 @@ func verifySession(ctx context.Context, con *console, given string) error {
 	if v.Holds || err != nil {
 		return err
 	}
-	return withExit(exitFailed, fmt.Errorf("session %s does not hold: %s", id, v.Difference),
+	return exit.With(exit.Failed, fmt.Errorf("session %s does not hold: %s", id, v.Difference),
 		"windlass version: windlass "+rec.Header.Windlass+" began the session, and another version may decide otherwise; or the record was changed")
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/commandline"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/reports"
 	"github.com/windlass-run/windlass/internal/waits"
@@ -129,7 +131,7 @@ func (o *answering) run(cmd *cobra.Command, con *console, args []string) error {
 		return resumeSession(cmd.Context(), con, w.Root, resumeOptions{showOptions: showOptions{asJSON: con.asJSON}})
 	}
 	return con.print(map[string]string{"wait": w.ID, "session": w.Session, "resume": w.Root}, func() error {
-		fmt.Fprintf(con.out, "Answered. Continue the run: %s resume %s\n", selfCommand(), w.Root)
+		fmt.Fprintf(con.out, "Answered. Continue the run: %s resume %s\n", commandline.Self(), w.Root)
 		return nil
 	})
 }
@@ -155,9 +157,9 @@ func (o *answering) answer(w *waits.Wait, args []string) (value any, given bool,
 	}
 	switch {
 	case ways > 1:
-		return nil, false, usageError(errors.New("ANSWER, --value and --field exclude each other"), "one of them")
+		return nil, false, exit.UsageError(errors.New("ANSWER, --value and --field exclude each other"), "one of them")
 	case ways == 0 && (o.reason != "" || o.arguments != ""):
-		return nil, false, usageError(errors.New("--reason and --arguments go with ANSWER"), "windlass answer "+w.ID+" deny --reason ...")
+		return nil, false, exit.UsageError(errors.New("--reason and --arguments go with ANSWER"), "windlass answer "+w.ID+" deny --reason ...")
 	case o.value != "":
 		value, err = decoded("--value", o.value)
 	case len(o.fields) > 0:
@@ -185,18 +187,18 @@ func (o *answering) said(w *waits.Wait, word string) (any, error) {
 		return d, nil
 	}
 	if o.arguments != "" {
-		return nil, usageError(errors.New("--arguments goes with the approval of a call"), "windlass answer "+w.ID)
+		return nil, exit.UsageError(errors.New("--arguments goes with the approval of a call"), "windlass answer "+w.ID)
 	}
 	if w.Form != nil && w.Form.Kind == echo.FormReview && o.reason != "" {
 		yes := map[string]bool{"yes": true, "y": true, "true": true, "no": false, "n": false, "false": false}
 		approved, ok := yes[strings.ToLower(word)]
 		if !ok {
-			return nil, usageError(fmt.Errorf("a review is answered by yes or no, not %q", word), "windlass answer "+w.ID+" no --reason ...")
+			return nil, exit.UsageError(fmt.Errorf("a review is answered by yes or no, not %q", word), "windlass answer "+w.ID+" no --reason ...")
 		}
 		return map[string]any{"approved": approved, "feedback": o.reason}, nil
 	}
 	if o.reason != "" {
-		return nil, usageError(errors.New("--reason goes with the denial of a call, and with reviews"), "windlass answer "+w.ID)
+		return nil, exit.UsageError(errors.New("--reason goes with the denial of a call, and with reviews"), "windlass answer "+w.ID)
 	}
 	return word, nil
 }
@@ -206,7 +208,7 @@ func decoded(flag, text string) (any, error) {
 	dec.UseNumber()
 	var value any
 	if err := dec.Decode(&value); err != nil || dec.More() {
-		return nil, usageError(fmt.Errorf("%s is not one JSON value: %q", flag, text), flag+` '{"name": "value"}'`)
+		return nil, exit.UsageError(fmt.Errorf("%s is not one JSON value: %q", flag, text), flag+` '{"name": "value"}'`)
 	}
 	return value, nil
 }
@@ -216,10 +218,10 @@ func fieldsOf(fields []string) (any, error) {
 	for _, f := range fields {
 		name, value, ok := strings.Cut(f, "=")
 		if !ok || name == "" {
-			return nil, usageError(fmt.Errorf("--field %q has no name before an equals sign", f), "--field NAME=VALUE")
+			return nil, exit.UsageError(fmt.Errorf("--field %q has no name before an equals sign", f), "--field NAME=VALUE")
 		}
 		if _, twice := out[name]; twice {
-			return nil, usageError(fmt.Errorf("--field %s is given twice", name), "each field once")
+			return nil, exit.UsageError(fmt.Errorf("--field %s is given twice", name), "each field once")
 		}
 		out[name] = value
 	}
@@ -282,7 +284,7 @@ func saySent(ctx context.Context, con *console, desk waits.Desk, name, session s
 	}
 	for _, w := range list {
 		if w.Kind == echo.WaitSignal && w.Signal == name {
-			fmt.Fprintf(con.out, "Sent. A run waits for it: %s resume %s\n", selfCommand(), w.Root)
+			fmt.Fprintf(con.out, "Sent. A run waits for it: %s resume %s\n", commandline.Self(), w.Root)
 			return nil
 		}
 	}

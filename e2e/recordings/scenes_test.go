@@ -126,6 +126,20 @@ func evidenceFiles() map[string]string {
 	return files
 }
 
+// drafts are the files of the example with five drafts, which are written one after the other: what is shown has one order.
+func drafts() map[string]string {
+	const example = "../../examples/cascades/five_drafts"
+	files := map[string]string{}
+	for _, end := range []string{".json", ".script.json"} {
+		text, err := os.ReadFile(example + end)
+		if err != nil {
+			panic(err)
+		}
+		files[filepath.Base(example)+end] = strings.Replace(string(text), `"max_parallel": 3`, `"max_parallel": 1`, 1)
+	}
+	return files
+}
+
 func usage(in, cached, out int) map[string]any {
 	return map[string]any{
 		"prompt_tokens": in, "completion_tokens": out, "total_tokens": in + out,
@@ -220,6 +234,16 @@ var scenes = []scene{
 		})
 		r.run("windlass resume last", nil)
 		r.look("")
+	}},
+	{name: "soundings", files: drafts(), play: func(r *recorder) {
+		run := "windlass run five_drafts.json --offline --session parcels" // the id decides in which orders a judge sees the candidates
+		if r.file {
+			run += " -q" // ballots end in any order, and a file would have a line for each
+		}
+		r.run(run, nil)
+		r.run("windlass soundings parcels", nil)
+		r.look("")
+		r.forget("parcels")
 	}},
 }
 

@@ -152,6 +152,14 @@ func (w *world) await(t testing.TB, results int) {
 	}, func() string { return "" })
 }
 
+// forget deletes a session, so that the next variant can use its id.
+func (w *world) forget(id string) {
+	w.lab.T.Helper()
+	if o := w.lab.Run("sessions", "delete", id, "--yes"); o.Code != 0 {
+		w.lab.T.Fatal(o.Err)
+	}
+}
+
 // learn reads which sessions there are.
 func (w *world) learn() {
 	found, _ := filepath.Glob(filepath.Join(w.lab.Home, "sessions", "*")) // the pattern is well formed

@@ -4,6 +4,7 @@ package soundings
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,7 +39,7 @@ var (
 func judgeSays(text string) billed.Rule { return billed.Says(`Which answer is the best one`, text) }
 
 func badCases() []billed.Bad {
-	return append(append(badFiles(), badJudges()...), append(append(badCandidates(), badCascades()...), badBudgets()...)...)
+	return slices.Concat(badFiles(), badJudges(), badCandidates(), badCascades(), badBudgets(), badRefinements())
 }
 
 func badFiles() []billed.Bad {
@@ -155,6 +156,37 @@ func badBudgets() []billed.Bad {
 		{Name: "the budget ends between ballots", Files: one, Answers: good, Flags: []string{"--max-usd", "0.0062"}, Mended: good, Again: []string{"--max-usd", "1"}, Shows: shows},
 		{Name: "the budget does not end", Files: one, Answers: good, Shows: shows},
 	}
+}
+
+// refined returns files whose best answer is refined once: of a phase, or of the whole cascade. Answers have at most so many
+// tokens, and a judge may be a cheap one, so that a budget ends at candidates or at ballots.
+func refined(whole bool, most int, judge string) map[string]string {
+	soundings := `{"factor":2,"max_parallel":1,"evaluator_model":"` + judge + `","ballots":{"min":3,"max":3,"confidence":0.6},"reforge":{"honing_prompt":"Hone it."}}`
+	text := drafts(soundings)["main.json"]
+	if whole {
+		text = `{"cascade_id":"main","soundings":` + soundings + `,"phases":[
+ {"name":"draft","max_output_tokens":40,"instructions":"DRAFT {{ sounding_index }}.{% if input._refinement_context is defined %} The best answer so far: {{ input._refinement_context.best }}{% endif %}"}]}`
+	}
+	return map[string]string{"main.json": strings.Replace(text, `"max_output_tokens":40`, fmt.Sprintf(`"max_output_tokens":%d`, most), 1)}
+}
+
+// badRefinements have budgets that end in each place of soundings with a refinement.
+func badRefinements() []billed.Bad {
+	good := []billed.Rule{bestIs("better 1"), bestIs("draft 1"), isTie(), billed.Says(`DRAFT (\d).*The best answer so far`, "better $1"), writes, ends}
+	var all []billed.Bad
+	for _, whole := range []bool{false, true} {
+		add := func(where, usd string, most int, judge string) {
+			all = append(all, billed.Bad{
+				Name: "the budget of " + map[bool]string{false: "a phase", true: "a cascade"}[whole] + " that is refined ends " + where, Files: refined(whole, most, judge),
+				Answers: good, Flags: []string{"--max-usd", usd}, Mended: good, Again: []string{"--max-usd", "1"}, Shows: shows,
+			})
+		}
+		add("between candidates", "0.00325", 400, "opal-small")
+		add("between ballots", "0.0045", 40, "thinker")
+		add("in its refinement", "0.0036", 400, "opal-small")
+		add("in the judging of its refinement", "0.0067", 40, "thinker")
+	}
+	return all
 }
 
 // TestBadInput holds what is said of each bad input against what is written down.

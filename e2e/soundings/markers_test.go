@@ -3,7 +3,6 @@
 package soundings
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -24,8 +23,7 @@ type marks map[string]string
 var kinds = []string{"answer", "result", "turn", "state"}
 
 func newMarks(owners ...string) marks {
-	seed := cmp.Or(*seedFlag, rand.Uint64())
-	r, m := rand.New(rand.NewPCG(seed, 2)), marks{}
+	r, m := rand.New(rand.NewPCG(suite.Seed, 2)), marks{}
 	for _, o := range owners {
 		for _, kind := range kinds {
 			m[kind+" "+o] = fmt.Sprintf("mark%016x", r.Uint64())
@@ -165,7 +163,7 @@ func TestCandidatesAreIndependent(t *testing.T) {
 		{"name": "next", "instructions": "NEXT {{ sounding_index }} after {{ outputs.draft }}.", "tackle": ["show", "set_state"], "rules": {"max_turns": 4}, "soundings": {"factor": 2, "mode": "aggregate"}},
 		{"name": "last", "instructions": "SEES LAST {{ outputs.next }}.", "context": {"from": ["next"]}}]}`, rules)
 	all := append(of("0", "answer"), append(of("1", "answer"), of("2", "answer")...)...)
-	winner := append(of("r1"), "answer 2") // the best answer of before is in its task
+	winner := of("r1") // and not the answer that it is better than, which its task had
 	joined := append(of("p0", "answer"), of("p1", "answer")...)
 	m.check(t, w, []seer{
 		owner("a judge", `Which answer is the best one`, append(slices.Clone(all), append(of("r0", "answer"), of("r1", "answer")...)...), append(slices.Clone(all), "answer r0", "answer r1")),
@@ -215,6 +213,35 @@ func TestElementsAreIndependent(t *testing.T) {
 // is said of candidates on the record.
 var hidden = regexp.MustCompile(`ruby|opal|onyx|thinker|\bm\d+-|\$|usd|cost|price|token|sounding|index|[Cc]andidate|mutation|Be brief|Be exact|temperature|copies`)
 
+// named returns a cascade with soundings of its phase, or of the cascade itself. Each candidate has a task of its own.
+func named(soundings string, whole bool) string {
+	const again = `{% if input._refinement_context is defined %} The best answer so far: {{ input._refinement_context.best }}{% endif %}`
+	if whole {
+		return `{"cascade_id": "main", "soundings": ` + soundings + `, "phases": [{"name": "draft", "instructions": "WRITE {{ 'abcd'[sounding_index] }}` + again + `."}]}`
+	}
+	return `{"cascade_id": "main", "phases": [{"name": "draft", "instructions": "WRITE {{ 'abcd'[sounding_index] }}.", "soundings": ` + soundings + `}]}`
+}
+
+// bothForms runs a test for soundings of a phase and of a whole cascade.
+func bothForms(t *testing.T, name string, test func(t *testing.T, whole bool)) {
+	t.Helper()
+	for form, whole := range map[string]bool{"phase": false, "cascade": true} {
+		t.Run(name+" "+form, func(t *testing.T) {
+			t.Parallel()
+			test(t, whole)
+		})
+	}
+}
+
+// judged returns what a judge has been sent, message by message.
+func judged(r *llmtest.Request) string {
+	text := ""
+	for _, msg := range r.Messages {
+		text += msg.Text() + "\n"
+	}
+	return text
+}
+
 // A judge sees no model, no cost, no number and no mutation, and labels that say nothing: they are others in each ballot,
 // and the second ballot of a pair has the order of the first reversed.
 func TestJudgesAreBlind(t *testing.T) {
@@ -223,36 +250,18 @@ func TestJudgesAreBlind(t *testing.T) {
 		"votes": `"ballots": {"min": 3, "max": 3}, "reforge": {"steps": 1, "honing_prompt": "Hone it."}`, "scores": `"pareto_frontier": {"policy": "balanced"}`,
 		"weighed": `"cost_aware_evaluation": {"cost_normalization": "log_scale"}, "ballots": {"min": 2, "max": 2}`,
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
+		bothForms(t, name, func(t *testing.T, whole bool) {
+			t.Helper()
 			w := suite.New(t, nil)
-			names := []string{"ash", "box", "elm", "fir"}
 			rules := []billed.Rule{isTie(), billed.Says(`How many points`, `{"why": "well", "score": 5}`)}
-			for i, n := range names {
+			for i, n := range []string{"ash", "box", "elm", "fir"} {
 				rules = append(rules, billed.Says(fmt.Sprintf(`WRITE %c.*The best answer so far`, 'a'+i), "better "+n), billed.Says(fmt.Sprintf(`WRITE %c`, 'a'+i), "a text on "+n))
 			}
-			runMarked(t, w, `{"cascade_id": "main", "phases": [{"name": "draft", "instructions": "WRITE {{ 'abcd'[sounding_index] }}.", "soundings": {
-				"models": {"ruby-large": {"factor": 2}, "opal-small": {"factor": 2}}, "mutations": ["Be brief.", "Be exact.", "Be clear."], "mutation_mode": "approach", "evaluator_model": "onyx", `+more+`}}]}`, rules)
-			judged, labels := 0, map[string]bool{}
-			for _, r := range w.Provider.Requests() {
-				if r.Model != "onyx" {
-					continue
-				}
-				judged++
-				text := ""
-				for _, msg := range r.Messages {
-					text += msg.Text() + "\n"
-				}
-				require.NotRegexp(t, hidden, text)
-				require.Empty(t, r.Options["user"])
-				for _, at := range regexp.MustCompile(`Answer (\S+):\n`).FindAllStringSubmatch(text, -1) {
-					require.False(t, labels[at[1]], "the label %s was there before", at[1])
-					require.Regexp(t, `^[BCDFGHJKLMNPQRSTVWXZ]{4,}$`, at[1])
-					labels[at[1]] = true
-				}
-			}
-			require.GreaterOrEqual(t, judged, 4)
+			runMarked(t, w, named(`{"models": {"ruby-large": {"factor": 2}, "opal-small": {"factor": 2}}, "mutations": ["Be brief.", "Be exact.", "Be clear."],
+				"mutation_mode": "approach", "evaluator_model": "onyx", `+more+`}`, whole), rules)
 			tree := w.Tree("marked")
+			require.Equal(t, whole, len(tree.All) > 1, "candidates are sessions")
+			require.GreaterOrEqual(t, blind(t, w, tree), 4)
 			all, err := triesOf(tree.Root)
 			require.NoError(t, err)
 			for _, x := range all {
@@ -262,20 +271,47 @@ func TestJudgesAreBlind(t *testing.T) {
 	}
 }
 
-// With show_costs_to_evaluator a judge is told what each answer cost, and still no model.
-func TestJudgesSeeCosts(t *testing.T) {
-	t.Parallel()
-	w := suite.New(t, nil)
-	runMarked(t, w, `{"cascade_id": "main", "phases": [{"name": "draft", "instructions": "WRITE {{ sounding_index }}.", "soundings": {
-		"models": ["ruby-large", "opal-small"], "cost_aware_evaluation": {"show_costs_to_evaluator": true}, "ballots": {"min": 1, "max": 1}}}]}`,
-		[]billed.Rule{isTie(), billed.Says(`WRITE (\d)`, "written $1")})
-	told := 0
+// blind demands that judges see nothing that is hidden, and returns how often they were asked.
+func blind(t *testing.T, w *billed.World, tree *billed.Tree) int {
+	t.Helper()
+	asked, labels := 0, map[string]bool{}
 	for _, r := range w.Provider.Requests() {
-		if text := string(r.Raw); strings.Contains(text, "Which answer is the best one") {
-			require.Equal(t, 2, strings.Count(text, " (it cost $"), text)
-			require.NotRegexp(t, `ruby|opal`, text)
-			told++
+		if r.Model != "onyx" {
+			continue
+		}
+		asked++
+		text := judged(&r)
+		require.NotRegexp(t, hidden, text)
+		require.Empty(t, r.Options["user"])
+		for _, s := range tree.All {
+			require.NotContains(t, text, s.Header.SessionID)
+		}
+		for _, at := range regexp.MustCompile(`Answer (\S+):\n`).FindAllStringSubmatch(text, -1) {
+			require.False(t, labels[at[1]], "the label %s was there before", at[1])
+			require.Regexp(t, `^[BCDFGHJKLMNPQRSTVWXZ]{4,}$`, at[1])
+			labels[at[1]] = true
 		}
 	}
-	require.Equal(t, 2, told)
+	return asked
+}
+
+// With show_costs_to_evaluator a judge is told what each answer cost, and still nothing else.
+func TestJudgesSeeCosts(t *testing.T) {
+	t.Parallel()
+	bothForms(t, "costs", func(t *testing.T, whole bool) {
+		t.Helper()
+		w := suite.New(t, nil)
+		runMarked(t, w, named(`{"models": ["ruby-large", "opal-small"], "cost_aware_evaluation": {"show_costs_to_evaluator": true},
+			"mutations": ["Be brief."], "mutation_mode": "approach", "ballots": {"min": 1, "max": 1}}`, whole),
+			[]billed.Rule{isTie(), billed.Says(`WRITE (\w)`, "written $1")})
+		cost, told := regexp.MustCompile(` \(it cost \$[0-9.]+\)`), 0
+		for _, r := range w.Provider.Requests() {
+			if text := judged(&r); strings.Contains(text, "Which answer is the best one") {
+				require.Len(t, cost.FindAllString(text, -1), 2, text)
+				require.NotRegexp(t, hidden, cost.ReplaceAllString(text, ""))
+				told++
+			}
+		}
+		require.Equal(t, 2, told)
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/stretchr/testify/require"
@@ -23,6 +24,19 @@ type tried struct {
 	choice     *echo.Choice
 	candidates map[string]echo.Candidate // by their keys
 	ballots    map[string]echo.Ballot    // likewise
+}
+
+// sounded returns the visit or the run that it is of.
+func (x *tried) sounded() string {
+	sounded, _, _ := strings.Cut(x.place, "/reforge")
+	return sounded
+}
+
+// step returns the step of refinement, 0 for the first choice.
+func (x *tried) step() int {
+	_, step, _ := strings.Cut(x.place, "/reforge")
+	n, _ := strconv.Atoi(step) // "" is 0
+	return n
 }
 
 // triesOf returns the choices of a session by their places. An entry of a key that was there is an error, as is one that is
@@ -164,106 +178,26 @@ func (x *tried) soundBallots() error {
 // shows the same; and that ClickHouse has the same rows, where runs are recorded there.
 func checkRecord(w *billed.World, u *billed.Undisturbed, t *billed.Tree) {
 	w.T.Helper()
-	candidates, ballots := map[string]string{}, map[string]string{}
+	tried := 0
 	for _, s := range t.All {
 		all, err := triesOf(s)
 		require.NoError(w.T, err)
 		for _, x := range all {
 			require.NoError(w.T, x.sound(), s.Path)
-			for key, c := range x.candidates {
-				candidates[s.Header.SessionID+" "+key] = x.rowOf(&c)
-			}
-			for key, b := range x.ballots {
-				ballots[s.Header.SessionID+" "+key] = rowOfBallot(&b)
-			}
+			tried += len(x.candidates)
 		}
 		showSame(w, s, all)
 	}
-	require.NotEmpty(w.T, candidates)
+	require.Positive(w.T, tried)
 	if !u.Rows {
 		return
 	}
 	w.MustRun(0, "ship") // a process that died at the end has delivered nothing
-	var rows []map[string]any
-	query(w, &rows, "SELECT session_id, key, candidate_index, factor, model, mutation, rewritten, state, votes, how, tie, pairs, e_value, tokens, cost_usd FROM soundings")
-	got := map[string]string{}
-	for _, r := range rows {
-		at := fmt.Sprint(r["session_id"], " ", r["key"])
-		require.Empty(w.T, got[at], "a candidate is there twice")
-		got[at] = shownRow(r, "candidate_index", "factor", "model", "mutation", "rewritten", "state", "votes", "how", "tie", "pairs", "e_value", "tokens", "cost_usd")
+	views, err := viewsOf(t)
+	require.NoError(w.T, err)
+	for _, v := range views {
+		v.hold(w)
 	}
-	require.Equal(w.T, candidates, got)
-	rows, got = nil, map[string]string{}
-	query(w, &rows, "SELECT session_id, key, step, pair, reverse, judge, toString(shown) AS shown, said, named, vote, score, problem, length(e_values) AS evidence, cost_usd FROM ballots")
-	for _, r := range rows {
-		at := fmt.Sprint(r["session_id"], " ", r["key"])
-		require.Empty(w.T, got[at], "a ballot is there twice")
-		got[at] = shownRow(r, "step", "pair", "reverse", "judge", "shown", "said", "named", "vote", "score", "problem", "evidence", "cost_usd")
-	}
-	require.Equal(w.T, ballots, got)
-}
-
-// rowOf returns a candidate as the view soundings has it.
-func (x *tried) rowOf(c *echo.Candidate) string {
-	m := echo.Mutation{}
-	if c.Mutation != nil {
-		m = *c.Mutation
-	}
-	values := []any{c.Index, c.Factor, c.Model, m.Entry, m.Text}
-	if x.choice == nil {
-		return row(append(values, "unfinished", 0, "", false, 0, 0, 0, nil)...)
-	}
-	for _, s := range x.choice.Standings {
-		if s.Number == c.Index+1 {
-			values = append(values, string(s.State), s.Votes, string(x.choice.How), x.choice.Tie, x.choice.Pairs, s.EValue, s.Tokens, s.CostUSD)
-		}
-	}
-	return row(values...)
-}
-
-func rowOfBallot(b *echo.Ballot) string {
-	return row(b.Step, b.Pair, b.Reverse, b.Judge, strings.ReplaceAll(fmt.Sprint(b.Order), " ", ","), b.Said, b.Winner, b.Vote, b.Score, b.Problem, len(b.EValues), b.CostUSD)
-}
-
-func shownRow(r map[string]any, columns ...string) string {
-	values := make([]any, len(columns))
-	for i, c := range columns {
-		values[i] = r[c]
-	}
-	return row(values...)
-}
-
-// row writes values so that those that are the same are written the same.
-func row(values ...any) string {
-	var b strings.Builder
-	for _, v := range values {
-		switch x := v.(type) {
-		case *int:
-			if v = nil; x != nil {
-				v = float64(*x)
-			}
-		case *float64:
-			if v = nil; x != nil {
-				v = *x
-			}
-		case int:
-			v = float64(x)
-		case int64:
-			v = float64(x)
-		}
-		if f, ok := v.(float64); ok {
-			v = fmt.Sprintf("%.9g", f)
-		}
-		fmt.Fprintf(&b, "%v | ", v)
-	}
-	return b.String()
-}
-
-// query reads rows from ClickHouse.
-func query(w *billed.World, into any, sql string) {
-	w.T.Helper()
-	e := w.MustRun(0, "sql", "--json", sql)
-	require.NoError(w.T, json.Unmarshal([]byte(e.Out), into), e.Out)
 }
 
 // showSame demands that "windlass soundings" shows each choice and each candidate of a session, and keeps one of each place.

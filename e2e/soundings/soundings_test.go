@@ -6,21 +6,11 @@
 package soundings
 
 import (
-	"flag"
-	"fmt"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/windlass-run/windlass/e2e/lab"
 	"github.com/windlass-run/windlass/e2e/lab/billed"
 	"github.com/windlass-run/windlass/internal/llm/llmtest"
-)
-
-var (
-	killsFlag = flag.Int("kills", 30, "how often windlass is killed in all")
-	seedFlag  = flag.Uint64("seed", 0, "where it is killed, and which markers are planted; 0: each time elsewhere")
-	update    = flag.Bool("update", false, "write the texts of testdata/bad anew")
 )
 
 var suite = billed.Suite{
@@ -40,22 +30,4 @@ var suite = billed.Suite{
 	},
 }
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	suite.Update = *update
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "soundings-bin-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a folder that stays behind fails nothing
-	if suite.Bin, err = lab.Build(dir); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
-}
+func TestMain(m *testing.M) { suite.Main(m) }

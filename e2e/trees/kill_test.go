@@ -16,7 +16,7 @@ import (
 func TestKills(t *testing.T) {
 	t.Parallel()
 	k := &billed.Kills{
-		Suite: &suite, Dir: "testdata/deep", Names: []string{"deep_graph", "deep_list", "deep_mixed"}, Target: *killsFlag, Seed: *seedFlag,
+		Suite: &suite, Dir: "testdata/deep", Names: []string{"deep_graph", "deep_list", "deep_mixed"}, Target: suite.Deaths,
 		Deepest: 2, Spoils: spoil,
 	}
 	k.Run(t)

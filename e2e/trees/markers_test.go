@@ -3,7 +3,6 @@
 package trees
 
 import (
-	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -20,8 +19,7 @@ import (
 type marks map[string]string
 
 func newMarks(owners ...string) marks {
-	seed := cmp.Or(*seedFlag, rand.Uint64())
-	r, m := rand.New(rand.NewPCG(seed, 1)), marks{}
+	r, m := rand.New(rand.NewPCG(suite.Seed, 1)), marks{}
 	for _, o := range owners {
 		m[o] = fmt.Sprintf("mark%016x", r.Uint64())
 	}

@@ -44,7 +44,26 @@ func (h histories) add(e *echo.Entry, p *echo.Path) {
 	if h[key] == nil {
 		h[key] = &history{}
 	}
-	h[key].add(e, number)
+	if !h[key].replaceTask(e, key) {
+		h[key].add(e, number)
+	}
+}
+
+// replaceTask puts the task of a phase in the place of that of the candidate whose messages it keeps. What the
+// candidate has stays as it is.
+func (h *history) replaceTask(e *echo.Entry, own echo.Key) bool {
+	if e.Message.Kind() != echo.KindTask {
+		return false
+	}
+	i := slices.IndexFunc(h.entries, func(was *echo.Entry) bool {
+		return was.Message.Kind() == echo.KindTask && IsOwn(was) && Conversation(was.Key) != own
+	})
+	if i < 0 {
+		return false
+	}
+	h.entries = slices.Clone(h.entries)
+	h.entries[i] = e
+	return true
 }
 
 // forget drops what belongs to a visit and to the branches below it.

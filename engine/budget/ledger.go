@@ -26,6 +26,7 @@ type Ledger struct {
 
 	kinds  map[answerKind]tally // answers of the run, for estimates of the next one
 	models map[string]tally
+	most   map[string]amounts // by phase: the largest that one call of the run was expected to take
 }
 
 // tree is what all ledgers of a run and its children share: the mutex guards everything in them that
@@ -45,7 +46,7 @@ type amounts struct {
 // NewLedger returns the ledger of a run that begins. parent is that of the run that has begun it, nil
 // for none.
 func NewLedger(limits cascade.Budget, parent *Ledger) *Ledger {
-	l := &Ledger{limits: limits, parent: parent, kinds: map[answerKind]tally{}, models: map[string]tally{}}
+	l := &Ledger{limits: limits, parent: parent, kinds: map[answerKind]tally{}, models: map[string]tally{}, most: map[string]amounts{}}
 	if parent != nil {
 		l.tree = parent.tree
 		return l
@@ -83,7 +84,7 @@ func (l *Ledger) Left() Left {
 	for ; l != nil; l = l.parent {
 		took := l.used.Plus(l.background).Plus(l.reserved.totals())
 		if most := l.limits.MaxUSD; most > 0 {
-			usd := most - took.CostUSD
+			usd := most - took.CostUSD - took.PretendUSD
 			if left.USD != nil {
 				usd = min(usd, *left.USD)
 			}
@@ -109,6 +110,7 @@ func (l *Ledger) Recorded(e *echo.Entry) {
 	case echo.NodeModelCall:
 		if resp := l.used.CountRecorded(e); resp != nil {
 			l.answered(kindOfEntry(e), resp)
+			l.expected(e.Phase, taken(resp))
 		}
 	case echo.NodeChildEnd:
 		if child, err := effect.ChildOf(e); err == nil {
@@ -253,8 +255,29 @@ func (l *Ledger) try(req *effect.ModelRequest, sent Size, f effect.ModelFacts, e
 	return l.hold(kindOf(req), amount), nil, nil
 }
 
+// Most returns the largest that one call of a phase of the run was expected to take. Of an earlier life of the run it
+// knows what calls took.
+func (l *Ledger) Most(phase string) effect.Totals {
+	l.tree.mu.Lock()
+	defer l.tree.mu.Unlock()
+	return l.most[phase].totals()
+}
+
+func (l *Ledger) expected(phase string, a amounts) {
+	was := l.most[phase]
+	l.most[phase] = amounts{tokens: max(was.tokens, a.tokens), usd: max(was.usd, a.usd)}
+}
+
+// taken returns what a call took, as far as it is known.
+func taken(resp *effect.ModelResponse) amounts {
+	var t effect.Totals
+	t.Count(resp, nil)
+	return amounts{tokens: t.Usage.In + t.Usage.Out, usd: t.CostUSD + t.PretendUSD}
+}
+
 func (l *Ledger) hold(kind answerKind, amount amounts) *Reservation {
 	r := &Reservation{of: l, kind: kind, amount: amount}
+	l.expected(kind.phase, amount)
 	for ; l != nil; l = l.parent {
 		l.reserved = l.reserved.plus(amount, 1)
 	}

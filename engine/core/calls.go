@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
@@ -65,6 +66,27 @@ func (c *Calls) Try(ctx context.Context, key echo.Key, req *effect.ModelRequest)
 // EmptyAnswer says that an answer has no text.
 func EmptyAnswer(resp *effect.ModelResponse) string {
 	return fmt.Sprintf("the answer is empty (finish reason %q)", resp.FinishReason)
+}
+
+// WhyEmpty says why an answer has no text; "" when it has some.
+func WhyEmpty(resp *effect.ModelResponse) string {
+	if strings.TrimSpace(resp.Message.Text()) != "" {
+		return ""
+	}
+	reasoned := resp.Usage.Reasoning > 0
+	switch {
+	case resp.FinishReason == "length" && reasoned:
+		return "it was cut off at the limit of output tokens while the model was still reasoning"
+	case resp.FinishReason == "length":
+		return "it was cut off at the limit of output tokens before any text"
+	case resp.FinishReason == "content_filter":
+		return "the provider's content filter withheld it"
+	case len(resp.Message.ToolCalls()) > 0:
+		return "the model called tools where none can be called"
+	case reasoned:
+		return "the model only reasoned"
+	}
+	return "the model said nothing"
 }
 
 // Ask makes a model call and counts what it took, also when it failed: one that broke off may have

@@ -1,9 +1,11 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
@@ -73,9 +75,11 @@ func (e *WardError) Error() string {
 // Unwrap returns the cause: where a model could not be reached the run can be resumed.
 func (e *WardError) Unwrap() error { return e.Cause }
 
-// EmptyAnswerError is an answer without text to a phase that was asked for one once more already.
+// EmptyAnswerError is an answer without text, to a phase or an aggregator that was asked for one once more
+// already.
 type EmptyAnswerError struct {
-	Why string // of the second one
+	Why    string // of the second one
+	Remedy string // what can be done about it; "": what can be done in a phase
 }
 
 func (e *EmptyAnswerError) Error() string {
@@ -84,18 +88,17 @@ func (e *EmptyAnswerError) Error() string {
 
 // Try says what can be done about it.
 func (e *EmptyAnswerError) Try() string {
-	return "a model that answers in text, or more output tokens if it was cut off; " +
-		`"rules": {"allow_empty": true} takes an empty answer`
+	return cmp.Or(e.Remedy, "a model that answers in text, or more output tokens if it was cut off; "+
+		`"rules": {"allow_empty": true} takes an empty answer`)
 }
 
 // Classify maps an error that ended a phase or run. A failure outranks the end of the context.
 func Classify(err error) (echo.Status, echo.StopReason) {
-	var over *budget.Error
 	var phase *PhaseError
 	switch {
 	case err == nil:
 		return echo.StatusCompleted, echo.StopEndOfCascade
-	case errors.As(err, &over):
+	case OverBudget(err):
 		return echo.StatusOverBudget, echo.StopBudget
 	case EndedByContext(err):
 		return echo.StatusInterrupted, echo.StopInterrupted
@@ -114,23 +117,54 @@ func EndedByContext(err error) bool {
 	return !errors.As(err, &me) && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
 }
 
+// Recoverable reports whether a run can go on after an error: on_error applies.
+func Recoverable(err error) bool {
+	return !effect.IsRecordError(err) && !OverBudget(err) && !EndedByContext(err) && !effect.IsWaiting(err)
+}
+
+// OverBudget reports whether a limit is why a run ends.
+func OverBudget(err error) bool { return errors.As(err, new(*budget.Error)) }
+
 // CandidatesError is a phase all of whose candidates have failed.
 type CandidatesError struct {
 	Errs []error // by the numbers of the candidates
 }
 
+// Error says each reason once, with the candidates that failed for it.
 func (e *CandidatesError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "all %s failed", quantity.Of(len(e.Errs), "candidate"))
+	var reasons []string
+	numbers := map[string][]string{}
 	for i, err := range e.Errs {
-		if i == 0 {
-			b.WriteString(": ")
-		} else {
-			b.WriteString("; ")
+		why := reasonOf(err)
+		if numbers[why] == nil {
+			reasons = append(reasons, why)
 		}
-		b.WriteString(err.Error())
+		numbers[why] = append(numbers[why], strconv.Itoa(i+1))
 	}
-	return b.String()
+	for i, why := range reasons {
+		switch of := numbers[why]; {
+		case len(of) == 1:
+			reasons[i] = fmt.Sprintf("%s (candidate %s)", why, of[0])
+		case len(reasons) == 1:
+			reasons[i] = fmt.Sprintf("%s (%d times)", why, len(of))
+		default:
+			reasons[i] = fmt.Sprintf("%s (candidates %s)", why, strings.Join(of, ", "))
+		}
+	}
+	return fmt.Sprintf("all %s failed: %s", quantity.Of(len(e.Errs), "candidate"), strings.Join(reasons, "; "))
+}
+
+// reasonOf says why a candidate failed, without its place.
+func reasonOf(err error) string {
+	var phase *PhaseError
+	var cascade interface{ Ended() string }
+	switch {
+	case errors.As(err, &phase):
+		return phase.Err.Error()
+	case errors.As(err, &cascade):
+		return "the cascade " + cascade.Ended()
+	}
+	return err.Error()
 }
 
 // Unwrap returns why each has failed: where a model could not be reached the run can be resumed.

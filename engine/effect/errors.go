@@ -123,6 +123,12 @@ func comparable(e *echo.Entry) string {
 	if start, err := echo.Read[echo.RunStart](e); err == nil {
 		return string(MustJSON(echo.RunStart{Input: start.Input, WorkDir: start.WorkDir}))
 	}
+	if end, err := echo.Read[echo.PhaseEnd](e); err == nil && end.Hash != "" { // a redaction has noted it
+		without := *e
+		end.Hash = ""
+		without.Set(end)
+		e = &without
+	}
 	var b bytes.Buffer
 	if json.Compact(&b, e.Data) == nil {
 		return string(MustJSON(json.RawMessage(b.Bytes())))

@@ -63,14 +63,31 @@ func (x *redacted) after(e *echo.Entry) bool {
 		return x != nil
 	}
 	since := x.since[e.Key.VisitKey()]
-	if e.Key.Purpose() == echo.PurposeValidator && x.first > 0 && x.first <= e.Seq {
-		return true // it may depend on the input of the run, and before a phase on what that renders
+	if dependsOnAll(e) && x.first > 0 && x.first <= e.Seq {
+		return true
+	}
+	if isCandidate(e) && x.first > 0 && x.first <= e.Seq {
+		return true
 	}
 	if e.NodeType == echo.NodeInter || e.NodeType == echo.NodeMenu || e.Key.Purpose() == echo.PurposeSelect {
 		return since > 0 || x.first > 0 && x.first <= e.Seq // it also depends on the task, which is recorded after it
 	}
 	return since > 0 && since <= e.Seq
 }
+
+// dependsOnAll reports whether an entry may depend on all that was recorded before it, in whatever visit: what a
+// validator does on the input of the run and, before a phase, on what that renders; a candidate on all that
+// its templates are given; its rewriting on the same, judges and aggregators on other sessions, too.
+func dependsOnAll(e *echo.Entry) bool {
+	switch e.Key.Purpose() { //nolint:exhaustive // the others depend on their visit
+	case echo.PurposeValidator, echo.PurposeRewrite, echo.PurposeJudge, echo.PurposeAggregate:
+		return true
+	}
+	return ofCandidates[e.NodeType]
+}
+
+// ofCandidates are entries that say what candidates are, what was said of them, and which of them was kept.
+var ofCandidates = map[echo.NodeType]bool{echo.NodeCandidate: true, echo.NodeBallot: true, echo.NodeChoice: true}
 
 // excuse returns the difference between a recorded entry and that of now, nil when there is none or
 // when it comes of a redaction.
@@ -102,7 +119,8 @@ func (x *redacted) excuses(field string, recorded, now *echo.Entry) bool {
 		now.Selection = recorded.Selection
 	case field != "data":
 		return false
-	case x.changed[recorded.Seq], saysContent[recorded.NodeType] && taken, x.in(recorded.Data, now.Data), dependsOnSizes[recorded.NodeType] && x.after(recorded):
+	case x.changed[recorded.Seq], saysContent[recorded.NodeType] && taken, x.in(recorded.Data, now.Data),
+		(dependsOnSizes[recorded.NodeType] || ofCandidates[recorded.NodeType] || isCandidate(recorded)) && x.after(recorded):
 		now.Data = recorded.Data
 	default:
 		return recorded.NodeType == echo.NodePhaseEnd && x.after(recorded) && sameFigures(recorded, now)
@@ -117,6 +135,13 @@ var dependsOnSizes = map[echo.NodeType]bool{echo.NodeSelection: true, echo.NodeG
 var saysContent = map[echo.NodeType]bool{
 	echo.NodePhaseEnd: true, echo.NodeRunEnd: true, echo.NodeState: true, echo.NodeHandoff: true, echo.NodeCallout: true, echo.NodeWarning: true,
 	echo.NodeChildStart: true, echo.NodeCandidate: true, echo.NodeBallot: true, echo.NodeChoice: true, echo.NodeWait: true,
+}
+
+// isCandidate reports whether an entry says that a child begins which is one of several tries of a cascade. Its
+// hash and its species are those of the cascade, from which texts may have been taken out.
+func isCandidate(e *echo.Entry) bool {
+	d, err := echo.Read[echo.ChildStart](e)
+	return err == nil && d.How == echo.ChildSounding
 }
 
 // afterZero reports whether an entry may be made of a number that is 0 now.
@@ -170,6 +195,16 @@ func (r *Recorder) Redacted(e *echo.Entry, now *echo.Message) bool {
 // AfterRedaction reports whether a recorded entry may depend on what was redacted.
 func (r *Recorder) AfterRedaction(recorded *echo.Entry) bool { return r.redacted.after(recorded) }
 
+// HashOf returns the content hash that an output had whose end is recorded, if texts were taken out of it since;
+// "" for none.
+func HashOf(r *Recorder, node echo.NodeType, key echo.Key) echo.Hash {
+	e := r.Peek(node, key)
+	if e == nil || r.redacted == nil {
+		return ""
+	}
+	return echo.OutputHash(e)
+}
+
 // SomethingRedacted reports whether anything was redacted before a recorded entry, or in it.
 func (r *Recorder) SomethingRedacted(e *echo.Entry) bool {
 	return r.redacted != nil && r.redacted.first > 0 && r.redacted.first <= e.Seq
@@ -184,9 +219,12 @@ func (r *Recorder) Take(node echo.NodeType, key echo.Key) *echo.Entry {
 	return e
 }
 
+// CountTaken counts something that was taken as it is recorded. Something was redacted.
+func CountTaken(r *Recorder) { r.redacted.taken.Add(1) }
+
 // InRedacted reports whether something was redacted in a visit: what is sent in it by the recording is
 // not what the run would send.
-func (r *Recorder) InRedacted(visit echo.Key) bool {
+func InRedacted(r *Recorder, visit echo.Key) bool {
 	return r.redacted != nil && r.redacted.since[visit] > 0
 }
 

@@ -22,7 +22,7 @@ type Site struct {
 
 // Try is one of several candidates. The zero value is none.
 type Try struct {
-	Number int // from 1
+	Number int // from 1; 0: of a step of refinement itself
 	Step   int // of refinement, from 1; 0: of the first ones
 }
 
@@ -36,6 +36,8 @@ func (s Site) String() string {
 		fmt.Fprintf(&b, " (element %d)", s.Item)
 	}
 	switch {
+	case s.Try.Step > 0 && s.Try.Number == 0:
+		fmt.Fprintf(&b, " (refinement %d)", s.Try.Step)
 	case s.Try.Step > 0:
 		fmt.Fprintf(&b, " (refinement %d, candidate %d)", s.Try.Step, s.Try.Number)
 	case s.Try.Number > 0:

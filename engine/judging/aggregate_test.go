@@ -138,8 +138,7 @@ func TestEmptyAggregate(t *testing.T) {
 
 	b = setup(t, says(""))
 	_, _, err = b.aggregate(q)
-	require.EqualError(t, err, `write one answer from all by m: the answer is empty (finish reason "stop"), in 2 attempts; `+
-		"use another aggregator_model, or leave aggregator_instructions out to have the answers joined")
+	require.EqualError(t, err, "write one answer from all by m: the answer is empty in 2 attempts: the model said nothing")
 
 	b = setup(t, func(paper) (string, error) {
 		return "", &effect.ModelError{Kind: echo.ModelErrNetwork, Model: "m", Message: "no connection", Unpaid: true}

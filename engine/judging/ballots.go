@@ -39,6 +39,9 @@ func (j *judge) addPair(e *election.Election, pair int, sheets []sheet, replies 
 		ballots[i] = j.ballot(&sheets[i], resp)
 		ballots[i].Pair, ballots[i].Reverse = j.held+pair, i == 1
 		readVote(resp, &ballots[i])
+		if err := j.follow(&sheets[i], &ballots[i]); err != nil {
+			return err
+		}
 		if j.ballots++; ballots[i].Problem != "" {
 			j.silent, j.problem = j.silent+1, ballots[i].Problem
 		}
@@ -53,6 +56,7 @@ func (j *judge) addPair(e *election.Election, pair int, sheets []sheet, replies 
 	for _, number := range last.Order {
 		last.EValues = append(last.EValues, e.EValue(number))
 	}
+	last.Evidence = &echo.Evidence{EValue: e.Decision().EValue, Needed: j.q.needed()}
 	for i := range ballots {
 		if err := j.bench.Place().Rec.Add(sheets[i].key, ballots[i]); err != nil {
 			return err
@@ -67,6 +71,13 @@ func (j *judge) ballot(s *sheet, resp *effect.ModelResponse) echo.Ballot {
 	return echo.Ballot{Step: j.q.Step, Judge: j.model, Order: s.order, Labels: s.labels, CostUSD: resp.CostUSD}
 }
 
+// follow gives a ballot the verdict that is recorded, where an answer or the reply was redacted since.
+func (j *judge) follow(s *sheet, b *echo.Ballot) (err error) {
+	*b, err = core.Followed(j.bench.Place().Rec, s.key, *b)
+	b.Vote, b.EValues = nil, nil // they follow from the verdicts
+	return err
+}
+
 // ask has the judge look at all sheets at the same time, and returns its replies.
 func (j *judge) ask(ctx context.Context, sheets []sheet) ([]*effect.ModelResponse, error) {
 	keys := make([]echo.Key, len(sheets))
@@ -79,6 +90,7 @@ func (j *judge) ask(ctx context.Context, sheets []sheet) ([]*effect.ModelRespons
 		}
 		requests[i] = &effect.ModelRequest{
 			Model: j.model, Messages: messages, MaxOutputTokens: j.room, AnswerLength: min(replyLength, j.room),
+			CacheMarks: j.cacheMarks(sheets, messages),
 		}
 	}
 	replies := make([]*effect.ModelResponse, len(sheets))

@@ -62,7 +62,10 @@ func setup(t *testing.T, judge judgeFunc) *testBundle {
 var markIn = regexp.MustCompile(`the mark ([0-9a-f]{16})`)
 
 func read(req *effect.ModelRequest) paper {
-	p := paper{req: req, system: req.Messages[0].Text(), user: req.Messages[1].Text()}
+	p := paper{req: req, system: req.Messages[0].Text()}
+	for i, m := range req.Messages[1:] {
+		p.user += strings.Repeat("\n\n", min(i, 1)) + m.Text()
+	}
 	p.mark = markIn.FindStringSubmatch(p.system)[1]
 	rest := p.user
 	for {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/windlass-run/windlass/cascade/soundings"
@@ -51,7 +52,7 @@ func Choose(ctx context.Context, b Bench, q Question) (*echo.Choice, error) {
 	if c.Tie && q.Open {
 		return c, nil
 	}
-	return c, Record(b, &q, c)
+	return Record(b, &q, c)
 }
 
 // warnOfRejected says that the candidates to choose from are those that a check has rejected.
@@ -77,11 +78,12 @@ const mostShown = 200
 
 // warnOfSilence says that the judge gave no verdict in half of its ballots or more.
 func (j *judge) warnOfSilence() error {
-	if j.silent == 0 || 2*j.silent < j.ballots {
-		return nil
+	message := ""
+	if j.silent > 0 && 2*j.silent >= j.ballots {
+		message = fmt.Sprintf("the judge %s gave no verdict in %d of %s: %s",
+			j.model, j.silent, quantity.Of(j.ballots, "ballot"), excerpt.Line(j.problem, mostShown))
 	}
-	return j.bench.Place().Rec.Warn(j.q.Key.Step(echo.StepChoice), fmt.Sprintf("the judge %s gave no verdict in %d of %s: %s",
-		j.model, j.silent, quantity.Of(j.ballots, "ballot"), excerpt.Line(j.problem, mostShown)))
+	return j.bench.Place().Rec.Remark(j.q.Key.Step(echo.StepChoice), message)
 }
 
 // supported returns an error for settings that have a person choose.
@@ -119,7 +121,7 @@ func chooseByModel(ctx context.Context, b Bench, q *Question, f *field, c *echo.
 func (j *judge) vote(ctx context.Context, c *echo.Choice) error {
 	s := j.q.Settings
 	least, most := s.Pairs()
-	c.Confidence, c.Needed = s.Confidence(), election.Round(1/(1-j.q.confidence()))
+	c.Confidence, c.Needed = s.Confidence(), j.q.needed()
 	voters := make([]election.Candidate, len(j.field.answers))
 	for i, a := range j.field.answers {
 		voters[i] = election.Candidate{Number: a.number, Copies: a.copies}
@@ -168,6 +170,9 @@ func (q *Question) confidence() float64 {
 	return 1 - float64((1-asked)*share)
 }
 
+// needed returns the e-value that a winner needs now.
+func (q *Question) needed() float64 { return election.Round(1 / (1 - q.confidence())) }
+
 // count takes over what an election has come to. A pair that is no vote counts for all alike in the quality, which
 // is the share of the pairs.
 func (f *field) count(d election.Decision) {
@@ -192,7 +197,11 @@ func untie(by soundings.OnTie, step int, notBeaten []answer) (how echo.ChoiceHow
 	if step > 0 && notBeaten[0].number == 0 || by == soundings.TieFirst {
 		return echo.ChoiceFirst, notBeaten[0].number
 	}
-	return echo.ChoiceCheapest, cheapest(notBeaten).number
+	best := cheapest(notBeaten)
+	if math.IsInf(best.cost, 1) {
+		return echo.ChoiceUnpriced, best.number
+	}
+	return echo.ChoiceCheapest, best.number
 }
 
 // bill adds up what calls cost.

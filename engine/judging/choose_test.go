@@ -54,6 +54,8 @@ func TestChooseByVotes(t *testing.T) {
 	require.Equal(t, first.Labels[slices.Index(first.Order, 2)], first.Said)
 	last := ballots[len(ballots)-1]
 	require.InDelta(t, c.Standings[1].EValue, last.EValues[slices.Index(last.Order, 2)], 0)
+	require.Nil(t, first.Evidence)
+	require.Equal(t, &echo.Evidence{EValue: c.EValue, Needed: c.Needed}, last.Evidence, "what is shown of the election while it is held is what the choice has")
 	keys, choices := recorded[echo.Choice](t, b)
 	require.Equal(t, []string{"p/choice"}, keys)
 	require.Equal(t, asJSON(c), asJSON(choices[0]))
@@ -163,7 +165,8 @@ func TestTies(t *testing.T) {
 		"cheapest":                     {namesFirst, dear, soundings.TieCheapest, 0, echo.ChoiceCheapest, 3, true},
 		"first":                        {namesFirst, dear, soundings.TieFirst, 0, echo.ChoiceFirst, 1, true},
 		"unknown counts as most":       {namesFirst, some, "", 0, echo.ChoiceCheapest, 2, true},
-		"all unknown":                  {namesFirst, unknown, "", 0, echo.ChoiceCheapest, 1, true},
+		"all unknown":                  {namesFirst, unknown, "", 0, echo.ChoiceUnpriced, 1, true},
+		"all unknown, first":           {namesFirst, unknown, soundings.TieFirst, 0, echo.ChoiceFirst, 1, true},
 		"a step keeps the best so far": {namesFirst, best, "", 1, echo.ChoiceFirst, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -240,7 +243,9 @@ func TestRounds(t *testing.T) {
 	again, err := Choose(t.Context(), b, q)
 	require.NoError(t, err)
 	b.entries = nil
-	require.NoError(t, Record(b, &q, again))
+	kept, err := Record(b, &q, again)
+	require.NoError(t, err)
+	require.Equal(t, again, kept)
 	keys, _ = recorded[echo.Choice](t, b)
 	require.Equal(t, []string{"p/choice"}, keys)
 }

@@ -20,6 +20,7 @@ type field struct {
 type answer struct {
 	number int // of the first entrant that gave it
 	text   string
+	hash   string // of the text as it was written, whatever was redacted of it since
 	copies int
 	cost   float64 // the least that it cost; +Inf: not known
 }
@@ -69,7 +70,7 @@ func (f *field) enter(s *echo.Standing, e Entrant, of map[string]int) {
 	at, known := of[content]
 	if !known {
 		of[content] = len(f.answers)
-		f.answers = append(f.answers, answer{number: e.Number, text: whole(e.Text), copies: 1, cost: e.weighed()})
+		f.answers = append(f.answers, answer{number: e.Number, text: whole(e.Text), hash: content, copies: 1, cost: e.weighed()})
 		return
 	}
 	a := &f.answers[at]

@@ -185,8 +185,9 @@ func (j *judge) largest(f fitter, groups [][]int) sized {
 
 // warn records what was cut.
 func (f fitter) warn(b Bench, key echo.Key, cut string) error {
-	if cut == "" {
-		return nil
+	message := ""
+	if cut != "" {
+		message = fmt.Sprintf("what %s was sent is cut in the middle, as it does not fit its window: %s", f.who, cut)
 	}
-	return b.Place().Rec.Warn(key, fmt.Sprintf("what %s was sent is cut in the middle, as it does not fit its window: %s", f.who, cut))
+	return b.Place().Rec.Remark(key, message)
 }

@@ -53,7 +53,9 @@ type Bench interface {
 	Each(ctx context.Context, keys []echo.Key, do func(ctx context.Context, i int, calls *core.Calls) error) error
 }
 
-// Record records a choice that [Choose] left open, as no candidate is added after all.
-func Record(b Bench, q *Question, c *echo.Choice) error {
-	return b.Place().Rec.Add(q.Key.Step(echo.StepChoice), *c)
+// Record records a choice that [Choose] left open, as no candidate is added after all. It returns what counts: the
+// recorded one where that follows from what was redacted since.
+func Record(b Bench, q *Question, c *echo.Choice) (*echo.Choice, error) {
+	kept, err := core.Follow(b.Place().Rec, q.Key.Step(echo.StepChoice), *c)
+	return &kept, err
 }

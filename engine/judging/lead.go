@@ -22,14 +22,27 @@ type lead struct {
 
 // lead returns nil when waiting saves no money.
 func (j *judge) lead(sheets []sheet) *lead {
-	price := j.facts.Price
-	if len(sheets) < 2 || price == nil || price.Cached >= price.Input {
-		return nil
-	}
-	if f := newFitter("", &j.facts, j.room); f.tokens(j.task) <= minShared {
+	if price := j.facts.Price; !j.shares(sheets) || price == nil || price.Cached >= price.Input {
 		return nil
 	}
 	return &lead{}
+}
+
+// shares reports whether judgements have a prefix in common that providers keep.
+func (j *judge) shares(sheets []sheet) bool {
+	f := newFitter("", &j.facts, j.room)
+	return len(sheets) > 1 && f.tokens(j.task) > minShared
+}
+
+// taskAt is the place of the task among the messages of a judgement that shares it with others.
+const taskAt = 1
+
+// cacheMarks has a provider keep the task whose cache has to be asked for.
+func (j *judge) cacheMarks(sheets []sheet, messages []*echo.Message) []int {
+	if !j.facts.MarkCache || len(messages) <= taskAt+1 || !j.shares(sheets) {
+		return nil
+	}
+	return []int{taskAt}
 }
 
 // enter returns when a judgement may leave, or ctx ends. Leave is called when its call has ended.

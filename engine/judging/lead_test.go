@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/cascade/soundings"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
 )
@@ -53,4 +54,32 @@ func TestJudgementsFollowTheFirst(t *testing.T) {
 	require.Nil(t, j.lead(sheets), "the task is too short for a cache")
 	_, err = j.lead(sheets).enter(gone, b.Calls(), key(1), &effect.ModelRequest{})
 	require.NoError(t, err)
+}
+
+// A cache that has to be asked for keeps the task, where several judgements share it.
+func TestTasksAreMarkedForTheCache(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("A long task. ", 1000)
+	for name, tc := range map[string]struct {
+		task, instructions string
+		facts              effect.ModelFacts
+		marks              []int
+	}{
+		"a long task":                    {long, "", effect.ModelFacts{MarkCache: true}, []int{1}},
+		"a cache that nobody has to ask": {long, "", effect.ModelFacts{}, nil},
+		"a short task":                   {"A short task.", "", effect.ModelFacts{MarkCache: true}, nil},
+		"instructions with the task":     {long, "with the task", effect.ModelFacts{MarkCache: true}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, names("blue"))
+			b.facts = map[string]effect.ModelFacts{"m": tc.facts}
+			b.render = func(_, _ string, more map[string]any) (string, error) { return "For " + more["task"].(string), nil }
+			_, err := b.ask(Question{Task: tc.task, Settings: &soundings.Soundings{EvaluatorInstructions: tc.instructions}, Entrants: sea})
+			require.NoError(t, err)
+			for _, req := range b.requests {
+				require.Equal(t, tc.marks, req.CacheMarks)
+			}
+		})
+	}
 }

@@ -44,6 +44,9 @@ func (j *judge) frontier(ctx context.Context, c *echo.Choice) error {
 		return nil
 	}
 	left := undominated(points)
+	if j.q.Settings.Pareto.ShowFrontier {
+		c.Frontier = shown(points)
+	}
 	for _, p := range points {
 		if !p.in(left) {
 			j.field.of(p.number).State = echo.CandidateDominated
@@ -77,6 +80,9 @@ func (j *judge) score(ctx context.Context) ([]*float64, error) {
 			at := scoresEach*i + k
 			b := j.ballot(&sheets[at], replies[at])
 			readScore(replies[at], &b)
+			if err := j.follow(&sheets[at], &b); err != nil {
+				return nil, err
+			}
 			if b.Score != nil {
 				sum += *b.Score
 				given++
@@ -116,15 +122,34 @@ func (p point) dominates(q point) bool {
 func undominated(points []point) []point {
 	var left []point
 	for _, p := range points {
-		dominated := false
-		for _, q := range points {
-			dominated = dominated || q.dominates(p)
-		}
-		if !dominated {
+		if len(p.dominatedBy(points)) == 0 {
 			left = append(left, p)
 		}
 	}
 	return left
+}
+
+// dominatedBy returns the numbers of those that dominate p, in order.
+func (p point) dominatedBy(points []point) []int {
+	var by []int
+	for _, q := range points {
+		if q.dominates(p) {
+			by = append(by, q.number)
+		}
+	}
+	return by
+}
+
+// shown returns what is recorded of all points, so that a person sees the frontier.
+func shown(points []point) []echo.FrontierPoint {
+	list := make([]echo.FrontierPoint, len(points))
+	for i, p := range points {
+		list[i] = echo.FrontierPoint{Number: p.number, Quality: p.quality, DominatedBy: p.dominatedBy(points)}
+		if !math.IsInf(p.cost, 1) {
+			list[i].WeighedUSD = &points[i].cost
+		}
+	}
+	return list
 }
 
 // valueOf returns how near a point of the frontier is to one of the best quality at no cost, from 0 to 1. Cost is its

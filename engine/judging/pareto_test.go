@@ -145,6 +145,27 @@ func TestScoresAreRecorded(t *testing.T) {
 	require.NotEqual(t, first.Labels, ballots[1].Labels)
 }
 
+// show_frontier records who is dominated by whom, and the costs as they were weighed.
+func TestFrontierIsRecorded(t *testing.T) {
+	t.Parallel()
+	for show, want := range map[bool][]echo.FrontierPoint{
+		false: nil,
+		true: {
+			{Number: 1, Quality: 0.9, WeighedUSD: new(1.0)},
+			{Number: 2, Quality: 0.6, WeighedUSD: new(2.0), DominatedBy: []int{1, 3}},
+			{Number: 3, Quality: 0.8, WeighedUSD: new(0.5)},
+			{Number: 4, Quality: 0.7, DominatedBy: []int{1, 3}},
+		},
+	} {
+		b := setup(t, graded(map[string][]string{"a": points(9), "b": points(6), "c": points(8), "d": points(7)}))
+		entrants := priced(1, 3, 0.5, -1)
+		entrants[1].Weighed = new(2.0)
+		c, err := b.choose(&soundings.Soundings{Pareto: &soundings.Pareto{ShowFrontier: show}}, entrants...)
+		require.NoError(t, err)
+		require.Equal(t, want, c.Frontier)
+	}
+}
+
 // Where a judge gives no points at all, nothing is known of quality: it is a tie.
 func TestNoPointsAtAll(t *testing.T) {
 	t.Parallel()

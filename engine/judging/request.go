@@ -65,7 +65,7 @@ func newJudge(ctx context.Context, b Bench, q *Question, f *field) (*judge, erro
 		j.guide = guide{"reforge.evaluator_override", r.EvaluatorOverride, nil}
 	}
 	j.seed = fmt.Sprintf("%d:%s step %d, after pair %d", len(q.Seed), q.Seed, q.Step, j.held)
-	j.mark = markFor(j.seed, j.task, f.answers)
+	j.mark = markFor(q.Seed, j.task, f.answers)
 	var err error
 	if j.facts, err = b.Calls().Models.Of(ctx, j.model); err != nil {
 		return nil, err
@@ -95,21 +95,16 @@ func roomOf(f *effect.ModelFacts, expected int) int {
 	return max(int(room), smallestRoom)
 }
 
-// markFor returns a word that neither the task nor any answer has. It follows from all answers, so that none could be
-// written to have it; not from the task, which may have secrets where it is not recorded.
+// markFor returns a word that neither the task nor any answer has. It follows from the seed, so that all choices of a
+// place have the same one: their requests begin alike, and a provider has the task in its cache. A text that has the
+// word, because it was shown to whoever wrote it, has the next one taken. It does not follow from the task, which may
+// have secrets where it is not recorded.
 func markFor(seed, task string, answers []answer) string {
-	h := sha256.New()
-	write := func(text string) { _, _ = fmt.Fprintf(h, "%d:%s", len(text), text) }
-	write(seed)
-	for _, a := range answers {
-		write(a.text)
-	}
-	for {
-		mark := hex.EncodeToString(h.Sum(nil)[:8])
-		if !found(mark, task, answers) {
+	for drawn := 0; ; drawn++ {
+		sum := sha256.Sum256(fmt.Appendf(nil, "mark %d of %s", drawn, seed))
+		if mark := hex.EncodeToString(sum[:8]); !found(mark, task, answers) {
 			return mark
 		}
-		write(mark)
 	}
 }
 
@@ -151,7 +146,8 @@ func (j *judge) labels(judgement string, n int) []string {
 	return labels
 }
 
-// messages returns what the judge is sent of a sheet.
+// messages returns what the judge is sent of a sheet. The task comes first: what is before the answers is the same in
+// all judgements, also in those of later rounds and steps, so that it can come from a cache.
 func (j *judge) messages(s *sheet) ([]*echo.Message, error) {
 	guide, err := j.guideFor(s)
 	if err != nil {
@@ -161,18 +157,20 @@ func (j *judge) messages(s *sheet) ([]*echo.Message, error) {
 	if s.scores() {
 		ask = askScore
 	}
-	var user letter
-	user.add("How to judge:", guide)
-	user.show("The task:", between(j.mark, "task", j.task))
+	var task, rest letter
+	if block := between(j.mark, "task", j.task); !strings.Contains(guide, block) {
+		task.add("The task:", block)
+	}
+	rest.add("How to judge:", guide)
 	for i, number := range s.order {
 		a := j.answerOf(number)
-		user.show(fmt.Sprintf("Answer %s%s:", s.labels[i], j.costOf(a)), between(j.mark, s.labels[i], a.text))
+		rest.show(fmt.Sprintf("Answer %s%s:", s.labels[i], j.costOf(a)), between(j.mark, s.labels[i], a.text))
 	}
-	user.add(ask.question, ask.schema(s.labels))
-	return user.messages(fmt.Sprintf(ask.system, j.mark)), nil
+	rest.add(ask.question, ask.schema(s.labels))
+	return messages(fmt.Sprintf(ask.system, j.mark), task, rest), nil
 }
 
-// letter is the text of a request.
+// letter is the text of a message.
 type letter struct{ text string }
 
 func (l *letter) add(heading, text string) {
@@ -189,11 +187,15 @@ func (l *letter) show(heading, block string) {
 	}
 }
 
-func (l *letter) messages(system string) []*echo.Message {
-	return []*echo.Message{
-		echo.NewText(echo.RoleSystem, echo.KindSystem, system),
-		echo.NewText(echo.RoleUser, echo.KindTask, l.text),
+// messages returns a request: a system message and, of the letters, those that say something.
+func messages(system string, letters ...letter) []*echo.Message {
+	out := []*echo.Message{echo.NewText(echo.RoleSystem, echo.KindSystem, system)}
+	for _, l := range letters {
+		if l.text != "" {
+			out = append(out, echo.NewText(echo.RoleUser, echo.KindTask, l.text))
+		}
 	}
+	return out
 }
 
 // scores reports whether the answer of a sheet gets points, by itself.

@@ -66,7 +66,7 @@ func TestHostileAnswers(t *testing.T) {
 }
 
 // An answer that has the mark of an earlier choice, and a label of one, does not have those of its own.
-func TestMarksFollowFromAnswers(t *testing.T) {
+func TestNoAnswerHasTheMark(t *testing.T) {
 	t.Parallel()
 	b := setup(t, names("blue"))
 	list := entrants("wet", "blue")
@@ -166,6 +166,30 @@ func TestLabels(t *testing.T) {
 	require.InDelta(t, 40, ascending, 20)
 }
 
+// All choices of a place begin alike, up to and with the task: the later ones have it from the provider's cache, whatever
+// answers and instructions they have. A mark that was seen is not used again where an answer has it.
+func TestChoicesOfAPlaceBeginAlike(t *testing.T) {
+	t.Parallel()
+	b := setup(t, names("blue"))
+	head := func(q Question) string {
+		if q.Entrants == nil {
+			q.Entrants = sea
+		}
+		_, err := b.ask(q)
+		require.NoError(t, err)
+		return string(b.requests[0].Messages[0].JSON()) + string(b.requests[0].Messages[1].JSON())
+	}
+	first := head(Question{Settings: &soundings.Soundings{}})
+	require.Contains(t, first, "Write a line about the sea.")
+	require.Equal(t, first, head(Question{Settings: &soundings.Soundings{}, Entrants: entrants("other", "blue")}))
+	require.Equal(t, first, head(Question{Settings: &soundings.Soundings{}, Before: &echo.Choice{Pairs: 7}}))
+	require.Equal(t, first, head(Question{Step: 2, Settings: &soundings.Soundings{EvaluatorInstructions: "a", Reforge: &soundings.Reforge{EvaluatorOverride: "b"}}}))
+	mark := read(b.requests[0]).mark
+	require.NotEqual(t, first, head(Question{Settings: &soundings.Soundings{}, Entrants: entrants(mark, "blue")}))
+	b.seed = "another place"
+	require.NotEqual(t, first, head(Question{Settings: &soundings.Soundings{}}))
+}
+
 // Templates see candidates and the task, between marks; what they have shown is not shown again.
 func TestInstructions(t *testing.T) {
 	t.Parallel()
@@ -191,7 +215,7 @@ func TestInstructions(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, c.Winner)
 	require.Equal(t, 2, rendered, "once, and once in the replay")
-	require.True(t, strings.HasPrefix(read(b.requests[0]).user, "How to judge:\nTake the most colourful one.\n\nThe task:\n<<<"))
+	require.True(t, strings.HasPrefix(b.requests[0].Messages[2].Text(), "How to judge:\nTake the most colourful one.\n\nAnswer "))
 
 	_, err = b.choose(&soundings.Soundings{EvaluatorInstructions: "nothing"}, sea...)
 	require.NoError(t, err)
@@ -202,7 +226,9 @@ func TestInstructions(t *testing.T) {
 	require.Equal(t, 2, c.Winner)
 	p := read(b.requests[0])
 	require.Len(t, p.texts, 3)
+	require.Len(t, b.requests[0].Messages, 2)
 	require.Equal(t, 1, strings.Count(p.user, "The sea is blue."))
+	require.Equal(t, 1, strings.Count(p.user, "Write a line about the sea."))
 	require.Regexp(t, regexp.MustCompile(`^How to judge:\nOf <<<`+p.mark+` task\n`), p.user)
 
 	// The steps of refinement may have instructions of their own.
@@ -223,13 +249,13 @@ func TestGoldenRequests(t *testing.T) {
 	require.NoError(t, err)
 	p := read(b.requests[0])
 	plain := strings.NewReplacer(p.mark, "MARK", p.labels[0], "AAA", p.labels[1], "BBB")
-	require.Equal(t, `How to judge:
-`+defaultGuide+`
-
-The task:
+	require.Equal(t, `The task:
 <<<MARK task
 Write a line about the sea.
 MARK task>>>
+
+How to judge:
+`+defaultGuide+`
 
 Answer AAA:
 <<<MARK AAA

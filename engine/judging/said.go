@@ -74,16 +74,17 @@ func readReply(resp *effect.ModelResponse, member string, b *echo.Ballot) (raw j
 		b.Problem = core.EmptyAnswer(resp)
 		return nil, false
 	}
-	for members := range modeltext.Objects(text, member) {
-		said := members[member]
-		if raw != nil && string(raw) != string(said) {
-			b.Problem = fmt.Sprintf("the reply has two verdicts: %s and %s",
-				excerpt.Line(string(raw), mostQuoted), excerpt.Line(string(said), mostQuoted))
-			b.Why = ""
-			return nil, false
-		}
-		if raw == nil {
-			raw, b.Why = said, reason(members["why"])
+	for object, members := range modeltext.ObjectTexts(text, member) {
+		for _, said := range modeltext.Values(object, member) {
+			if raw == nil {
+				raw, b.Why = said, reason(members["why"])
+			}
+			if string(raw) != string(said) {
+				b.Problem = fmt.Sprintf("the reply has two verdicts: %s and %s",
+					excerpt.Line(string(raw), mostQuoted), excerpt.Line(string(said), mostQuoted))
+				b.Why = ""
+				return nil, false
+			}
 		}
 	}
 	if raw == nil {

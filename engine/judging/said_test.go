@@ -41,6 +41,9 @@ func TestReadVote(t *testing.T) {
 		`{"winner":["BCDF"]}`:                                          {Problem: `"winner" is ["BCDF"], which is no label`},
 		`{"winner":null}`:                                              {Problem: `"winner" is "", which is no label`},
 		`{"winner":"BCDF","why":"a"}{"winner":"GHJK","why":"b"}`:         {Problem: `the reply has two verdicts: "BCDF" and "GHJK"`},
+		`{"why":"a","winner":"BCDF","winner":"GHJK"}`:                    {Problem: `the reply has two verdicts: "BCDF" and "GHJK"`},
+		`{"winner":"BCDF","\u0077inner":"GHJK"}`:                         {Problem: `the reply has two verdicts: "BCDF" and "GHJK"`},
+		`{"winner":"BCDF","winner":"BCDF"}`:                              {Said: "BCDF", Winner: &two},
 		`{"winner":"BCDF"}{"winner":"tie"}`:                              {Problem: `the reply has two verdicts: "BCDF" and "tie"`},
 		`{"WINNER":"BCDF"}`:                                              {Problem: `the reply has no JSON object with "winner": {"WINNER":"BCDF"}`},
 		`{"winner":"` + strings.Repeat("B", 100) + `"}`:                  {Problem: `"winner" is "` + strings.Repeat("B", 60) + `…", which is no label`},
@@ -70,6 +73,7 @@ func TestReadScore(t *testing.T) {
 		`{"score":true}`:             {Problem: `"score" is true, which is no number from 0 to 10`},
 		`8`:                          {Problem: `the reply has no JSON object with "score": 8`},
 		`{"score":1} {"score":2}`:    {Problem: `the reply has two verdicts: 1 and 2`},
+		`{"score":1,"score":2}`:      {Problem: `the reply has two verdicts: 1 and 2`},
 	} {
 		var b echo.Ballot
 		readScore(reply(text), &b)

@@ -51,6 +51,17 @@ func FirstObject(text, member string) (members map[string]json.RawMessage, ok bo
 // finds them. It does not look into those.
 func Objects(text, member string) iter.Seq[map[string]json.RawMessage] {
 	return func(yield func(map[string]json.RawMessage) bool) {
+		for _, members := range ObjectTexts(text, member) {
+			if !yield(members) {
+				return
+			}
+		}
+	}
+}
+
+// ObjectTexts is [Objects] with the text of each.
+func ObjectTexts(text, member string) iter.Seq2[string, map[string]json.RawMessage] {
+	return func(yield func(string, map[string]json.RawMessage) bool) {
 		read := 0
 		for at := 0; read < mostRead; at++ {
 			next := strings.IndexByte(text[at:], '{')
@@ -66,13 +77,37 @@ func Objects(text, member string) iter.Seq[map[string]json.RawMessage] {
 			err := dec.Decode(&object)
 			read += perTry + consumed(dec, err, len(text)-at)
 			if _, has := object[member]; has && err == nil {
-				if !yield(object) {
+				end := at + int(dec.InputOffset())
+				if !yield(text[at:end], object) {
 					return
 				}
-				at += int(dec.InputOffset()) - 1
+				at = end - 1
 			}
 		}
 	}
+}
+
+// Values returns all values that the text of an object gives one of its members: a member that stands there twice
+// has two.
+func Values(object, member string) (values []json.RawMessage) {
+	dec := json.NewDecoder(strings.NewReader(object))
+	if _, err := dec.Token(); err != nil { // the brace
+		return nil
+	}
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return values
+		}
+		var value json.RawMessage
+		if dec.Decode(&value) != nil {
+			return values
+		}
+		if name == member {
+			values = append(values, value)
+		}
+	}
+	return values
 }
 
 // consumed returns how many of the bytes that are left a decoder has looked at.

@@ -261,3 +261,12 @@ func Degraded(o *echo.InterSelection) string {
 	}
 	return fmt.Sprintf("context was selected by %s with less than it asks for: %s", o.Asked, strings.Join(slices.Compact(why), "; "))
 }
+
+// MenuOf is what is recorded of a request to choose.
+func MenuOf(req *effect.ModelRequest) echo.Menu {
+	menu := echo.Menu{Model: req.Model, Messages: make([]echo.MenuMessage, len(req.Messages))}
+	for i, m := range req.Messages {
+		menu.Messages[i] = echo.MenuMessage{Role: m.Role(), Text: m.Text()}
+	}
+	return menu
+}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/windlass-run/windlass/cascade/soundings"
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/judging"
 )
@@ -103,12 +102,14 @@ func (c *Course) first(ctx context.Context, on Stage) (*Best, error) {
 		if err != nil || !q.Open || !choice.Tie {
 			return best, err
 		}
-		covers, err := c.room(ctx, on, n-least+1, list[:n], minus(on.Taken(), before))
+		room, err := c.room(ctx, on, n-least+1, list[:n], minus(on.Taken(), before))
 		if err != nil {
 			return nil, err
 		}
-		if !covers {
-			return best, judging.Record(on, &q, choice)
+		if !room.Covers {
+			choice.Room = &room
+			kept, err := judging.Record(on, &q, choice)
+			return bestOf(list[:n], kept), err
 		}
 		if err := on.Perform(ctx, list[n:n+1], false); err != nil {
 			return nil, err
@@ -130,14 +131,12 @@ func (c *Course) enter(on Stage, q *judging.Question, list []*Candidate) {
 		if x.First != nil {
 			firsts = append(firsts, x.First)
 		}
-		c.Task = cmp.Or(c.Task, x.Task)
+		c.Task = cmp.Or(c.Task, x.asked())
 	}
 	q.Task, q.Prefix = c.Task, Saved(firsts)
 	even := Even(firsts)
 	for i, x := range list {
-		if usd := x.Taken.Cost(); usd != nil && x.First != nil {
-			q.Entrants[i].Weighed = new(record.RoundUSD(*usd + even[x.First]))
-		}
+		q.Entrants[i].Weighed = weighed(x.Taken, even[x.First])
 	}
 }
 
@@ -151,18 +150,24 @@ func (c *Course) choose(ctx context.Context, on Stage, q judging.Question, list 
 	if err != nil || choice.Winner == 0 {
 		return choice, nil, err
 	}
-	won := list[choice.Winner-1]
-	return choice, &Best{Candidate: won, Text: won.Text(), taken: won.Taken}, nil
+	return choice, bestOf(list, choice), nil
 }
 
-// room reports whether the budget covers another candidate and its judging: as much as the dearest
-// candidate so far and the last judging have taken.
-func (c *Course) room(ctx context.Context, on Stage, round int, list []*Candidate, judged effect.Totals) (bool, error) {
+// bestOf returns the candidate that a choice keeps.
+func bestOf(list []*Candidate, choice *echo.Choice) *Best {
+	won := list[choice.Winner-1]
+	return &Best{Candidate: won, Text: won.Text(), taken: won.Taken}
+}
+
+// room says whether the budget covers another candidate and its judging.
+func (c *Course) room(ctx context.Context, on Stage, number int, list []*Candidate, judged effect.Totals) (echo.Room, error) {
 	at := on.Place()
-	d, err := effect.WholeReading[echo.Room](ctx, at.Rec, at.Key.Try(echo.StepRoom, round), at.Site, func() echo.Payload {
-		return roomFor(on.Calls().Ledger.Left(), list, judged)
+	return effect.WholeReading[echo.Room](ctx, at.Rec, at.Key.Try(echo.StepRoom, number), at.Site, func() echo.Payload {
+		ledger := on.Calls().Ledger
+		_, pairs := c.Settings.Pairs()
+		r := round{list: list, judged: judged, most: ledger.Most(at.Site.Phase), pairs: pairs}
+		return roomFor(ledger.Left(), r.next())
 	})
-	return d.Covers, err
 }
 
 // refine has the best answer made better, step by step.

@@ -1,9 +1,11 @@
 package sounding
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/judging"
 )
@@ -38,9 +40,10 @@ type Candidate struct {
 type Outcome struct {
 	Err      error // why it failed; nil: it has ended well
 	Value    any
-	Rejected string // why a free check rejected it; "": none did
-	Task     string // what it was asked, without what is its own
-	Asked    string // the model
+	Hash     echo.Hash     // of its answer, where texts were taken out of that since; "": it is that of Value
+	Rejected string        // why a free check rejected it; "": none did
+	Task     *echo.Message // what it was asked, without what is its own; nil: it asks no model
+	Asked    string        // the model
 	Taken    effect.Totals
 	First    *First // its first request; nil: there was none
 	Host     any    // what the stage knows of it
@@ -49,6 +52,25 @@ type Outcome struct {
 // Number returns the number of its branch.
 func (c *Candidate) Number() int { return c.Index + 1 }
 
+// Site returns which candidate a place is of; nil is none.
+func (c *Candidate) Site() effect.Try {
+	if c == nil {
+		return effect.Try{}
+	}
+	return effect.Try{Number: c.Number(), Step: c.Step}
+}
+
+// Varies reports whether it is asked otherwise than the phase: with a mutation, or to refine an answer.
+func (c *Candidate) Varies() bool { return c.Task != nil && (c.Mutation != nil || c.Hone != nil) }
+
+// asked returns the text of its task.
+func (c *Candidate) asked() string {
+	if c.Task == nil {
+		return ""
+	}
+	return c.Task.Text()
+}
+
 // Text returns its answer.
 func (c *Candidate) Text() string { return echo.AsText(c.Value) }
 
@@ -56,20 +78,25 @@ func (c *Candidate) Text() string { return echo.AsText(c.Value) }
 func (c *Candidate) entrant(mask effect.Mask) judging.Entrant {
 	e := judging.Entrant{
 		Number: c.Number(), Rejected: c.Rejected, Model: c.Asked, Mutation: c.Mutation, CostUSD: c.Taken.Cost(),
-		Tokens: c.Taken.Usage.In + c.Taken.Usage.Out,
+		Tokens: c.Taken.Usage.In + c.Taken.Usage.Out, Weighed: weighed(c.Taken, 0),
 	}
 	if c.Err != nil {
 		e.Failed = mask.Text(c.Err.Error())
 		return e
 	}
 	e.Text = c.Text()
-	e.Hash = hashOf(e.Text)
+	e.Hash = cmp.Or(c.Hash, echo.HashOfOutput(e.Text))
 	return e
 }
 
-// hashOf returns what is the same for answers that are the same.
-func hashOf(text string) echo.Hash {
-	return echo.NewText(echo.RoleAssistant, echo.KindAnswer, text).Hash()
+// weighed returns the cost by which a choice weighs what was taken: what was paid, or what a script would have cost
+// at pretended prices, and what evens out a shared prefix. nil: it is not known.
+func weighed(t effect.Totals, even float64) *float64 {
+	usd := t.Cost()
+	if usd == nil {
+		return nil
+	}
+	return new(record.RoundUSD(*usd + t.PretendUSD + even))
 }
 
 // Best is the best answer so far.
@@ -81,8 +108,9 @@ type Best struct {
 
 // entrant returns the best answer as a step of refinement sees it.
 func (b *Best) entrant() judging.Entrant {
-	e := judging.Entrant{Text: b.Text, Hash: hashOf(b.Text), CostUSD: b.taken.Cost(), Tokens: b.taken.Usage.In + b.taken.Usage.Out}
+	e := judging.Entrant{Text: b.Text, Hash: echo.HashOfOutput(b.Text), CostUSD: b.taken.Cost(), Weighed: weighed(b.taken, 0), Tokens: b.taken.Usage.In + b.taken.Usage.Out}
 	if b.Candidate != nil {
+		e.Hash = cmp.Or(b.Candidate.Hash, e.Hash)
 		e.Model, e.Mutation = b.Candidate.Asked, b.Candidate.Mutation
 	}
 	return e

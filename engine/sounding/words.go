@@ -2,6 +2,7 @@ package sounding
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -58,11 +59,15 @@ func (r *Rewording) Request(site effect.Site, instructions string) *effect.Model
 	}
 }
 
-// Rewritten returns the instructions as a model has rewritten them.
+// Rewritten returns the instructions as a model has rewritten them. A part of them is none: a candidate is never run by
+// instructions that lack their end.
 func Rewritten(resp *effect.ModelResponse) (string, error) {
 	text := strings.TrimSpace(resp.Message.Text())
 	if text == "" {
 		return "", fmt.Errorf("rewrite the instructions: %s", core.EmptyAnswer(resp))
+	}
+	if resp.FinishReason == "length" {
+		return "", errors.New("rewrite the instructions: the answer was cut off at the limit of output tokens")
 	}
 	return text, nil
 }

@@ -42,6 +42,8 @@ func TestRewriteRequest(t *testing.T) {
 	got, err := Rewritten(&effect.ModelResponse{Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, " Do. \n")})
 	require.NoError(t, err)
 	require.Equal(t, "Do.", got)
+	_, err = Rewritten(&effect.ModelResponse{Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, "Do it, but do not"), FinishReason: "length"})
+	require.EqualError(t, err, "rewrite the instructions: the answer was cut off at the limit of output tokens")
 	was := c.Mutation
 	require.Equal(t, "Do.", c.Mutation.WithText(got).Text)
 	require.Empty(t, was.Text, "what is recorded does not change")
@@ -78,16 +80,35 @@ func TestRoom(t *testing.T) {
 	took := func(usd float64, tokens int64, unknown int) *Candidate {
 		return &Candidate{Outcome: Outcome{Taken: effect.Totals{CostUSD: usd, Usage: echo.Usage{In: tokens}, UnknownCosts: unknown}}}
 	}
-	list := []*Candidate{took(0.5, 10, 0), took(0.25, 40, 0)}
-	judged := effect.Totals{CostUSD: 0.125, Usage: echo.Usage{Out: 2}}
+	r := round{
+		list:   []*Candidate{took(0.5, 10, 0), took(0.25, 40, 0)},
+		judged: effect.Totals{Calls: 6, CostUSD: 0.06, Usage: echo.Usage{In: 500, Out: 100}},
+		most:   effect.Totals{CostUSD: 0.2, Usage: echo.Usage{In: 200}},
+		pairs:  4,
+	}
+	next := r.next()
+	require.InDelta(t, 0.5+1.5*0.08+1.5*0.2, next.CostUSD, 1e-9, "the dearest, eight ballots that are longer, and what has to be covered before the last one")
+	require.Equal(t, int64(40+1.5*800+1.5*200), next.Usage.In)
+	require.Zero(t, next.UnknownCosts)
 	left := func(usd float64, tokens int64) (l budget.Left) {
 		l.USD, l.Tokens = &usd, &tokens
 		return l
 	}
-	require.Equal(t, echo.Room{Covers: true}, roomFor(budget.Left{}, list, judged))
-	require.Equal(t, echo.Room{Covers: true, NeededUSD: 0.625, LeftUSD: 0.625}, roomFor(left(0.625, 42), list, judged))
-	require.False(t, roomFor(left(0.624, 42), list, judged).Covers)
-	require.False(t, roomFor(left(1, 41), list, judged).Covers)
-	require.Equal(t, echo.Room{NeededUSD: 0.625}, roomFor(left(-1, 42), list, judged))
-	require.False(t, roomFor(left(9, 999), append(list, took(0, 0, 1)), judged).Covers, "what nobody knows the cost of")
+	require.Equal(t, echo.Room{Covers: true}, roomFor(budget.Left{}, next))
+	require.Equal(t, echo.Room{Covers: true, NeededUSD: 0.92, LeftUSD: 0.92, NeededTokens: 1540, LeftTokens: 1540}, roomFor(left(0.92, 1540), next))
+	require.False(t, roomFor(left(0.919, 1540), next).Covers)
+	require.False(t, roomFor(left(1, 1539), next).Covers)
+	require.Equal(t, echo.Room{NeededUSD: 0.92, NeededTokens: 1540}, roomFor(left(-1, -1), next))
+	r.list = append(r.list, took(0, 0, 1))
+	room := roomFor(left(9, 9999), r.next())
+	require.True(t, room.Unknown)
+	require.False(t, room.Covers, "what nobody knows the cost of")
+}
+
+// Costs that are pretended count in limits, so they count here.
+func TestRoomOfPretendedCosts(t *testing.T) {
+	t.Parallel()
+	pretended := effect.Totals{Calls: 2, PretendUSD: 0.5}
+	r := round{list: []*Candidate{{Outcome: Outcome{Taken: pretended}}}, judged: minus(pretended, effect.Totals{Calls: 1, PretendUSD: 0.25}), pairs: 1}
+	require.InDelta(t, 0.5+2*2*0.25, r.next().CostUSD, 1e-9)
 }

@@ -101,7 +101,7 @@ func (v *Views) Request(ctx context.Context, selection, call echo.Key, noTools b
 	if v.followed && !recorded {
 		v.Carry.Sent = 0 // the next selection names every message
 	}
-	v.followed = recorded && v.Rec.InRedacted(v.Key)
+	v.followed = recorded && effect.InRedacted(v.Rec.Recorder, v.Key)
 	if req, err := v.follow(ctx, selection, call, noTools); req != nil || err != nil {
 		return req, err
 	}

@@ -96,7 +96,7 @@ func TestWholeCascadeFails(t *testing.T) {
 	}
 	r := startTree(t, a, m, treeJob(t, wholeFiles, "top.json"))
 	_, err := r.Do(t.Context())
-	require.ErrorContains(t, err, "top: all 2 candidates failed: the cascade of candidate 1 (session ")
+	require.ErrorContains(t, err, "top: all 2 candidates failed: the cascade ended failed: ")
 	require.ErrorContains(t, err, "away")
 	require.NoError(t, r.Close().Err)
 	a = again(t, a)

@@ -3,6 +3,7 @@ package chosen
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
@@ -39,6 +40,63 @@ func Sum(choices []echo.Choice) string {
 	return joined(tried(&first), kept(&first), quantity.Of(steps, "step")+" of refinement: "+better, judging(&all))
 }
 
+// Frontiers says of each choice that shows its frontier who is on it and who is dominated by whom, with quality
+// and cost: "1 (0.85, $0.0200), kept; 3 (0.70, $0.0100); dominated: 2 (0.60, $0.0300) by 1".
+func Frontiers(choices []echo.Choice) []string {
+	var out []string
+	for i := range choices {
+		if c := &choices[i]; len(c.Frontier) > 0 {
+			step := ""
+			if c.Step > 0 {
+				step = fmt.Sprintf("step %d: ", c.Step)
+			}
+			out = append(out, step+Frontier(c))
+		}
+	}
+	return out
+}
+
+// Frontier is [Frontiers] for one choice, "" where it does not show its frontier.
+func Frontier(c *echo.Choice) string {
+	var on, off []string
+	for i := range c.Frontier {
+		p := &c.Frontier[i]
+		cost := "cost not known"
+		if p.WeighedUSD != nil {
+			cost = quantity.USD(*p.WeighedUSD)
+		}
+		text := fmt.Sprintf("%d (%.2f, %s)", p.Number, p.Quality, cost)
+		switch {
+		case p.Number == c.Winner:
+			on = append(on, text+", kept")
+		case len(p.DominatedBy) == 0:
+			on = append(on, text)
+		default:
+			off = append(off, text+" by "+numbers(p.DominatedBy))
+		}
+	}
+	if len(off) > 0 {
+		on = append(on, "dominated: "+strings.Join(off, ", "))
+	}
+	return strings.Join(on, "; ")
+}
+
+// numbers joins numbers: "1", "1 and 3", "1, 2 and 3".
+func numbers(list []int) string {
+	text := ""
+	for i, n := range list {
+		switch i {
+		case 0:
+		case len(list) - 1:
+			text += " and "
+		default:
+			text += ", "
+		}
+		text += strconv.Itoa(n)
+	}
+	return text
+}
+
 // How says why a candidate is kept: "by votes".
 func How(c *echo.Choice) string {
 	switch c.How {
@@ -52,6 +110,8 @@ func How(c *echo.Choice) string {
 		return "as the cheapest of a tie"
 	case echo.ChoiceFirst:
 		return "as the first of a tie"
+	case echo.ChoiceUnpriced:
+		return "as the first of a tie, as no cost is known"
 	case echo.ChoiceCost:
 		return "by quality and cost"
 	case echo.ChoicePareto:

@@ -16,6 +16,22 @@ func standings(states ...echo.CandidateState) (list []echo.Standing) {
 	return list
 }
 
+func TestFrontiers(t *testing.T) {
+	t.Parallel()
+	first := echo.Choice{Winner: 1, How: echo.ChoicePareto, Frontier: []echo.FrontierPoint{
+		{Number: 1, Quality: 0.85, WeighedUSD: new(0.02)},
+		{Number: 2, Quality: 0.6, WeighedUSD: new(0.03), DominatedBy: []int{1, 3}},
+		{Number: 3, Quality: 0.7, WeighedUSD: new(0.01)},
+		{Number: 4, Quality: 0.5, DominatedBy: []int{1, 2, 3}},
+	}}
+	none := echo.Choice{Step: 1, Winner: 0, How: echo.ChoicePareto}
+	second := echo.Choice{Step: 2, Winner: 0, How: echo.ChoicePareto, Frontier: []echo.FrontierPoint{{Number: 0, Quality: 1}}}
+	require.Equal(t, []string{
+		"1 (0.85, $0.0200), kept; 3 (0.70, $0.0100); dominated: 2 (0.60, $0.0300) by 1 and 3, 4 (0.50, cost not known) by 1, 2 and 3",
+		"step 2: 0 (1.00, cost not known), kept",
+	}, chosen.Frontiers([]echo.Choice{first, none, second}))
+}
+
 func TestLine(t *testing.T) {
 	t.Parallel()
 	cent := 0.0123
@@ -23,6 +39,7 @@ func TestLine(t *testing.T) {
 	for want, c := range map[string]echo.Choice{
 		"3 candidates, 2 kept by votes, judging $0.0123":                                     {Winner: 2, How: echo.ChoiceVotes, CostUSD: &cent, Standings: three},
 		"3 candidates, 1 kept as the cheapest of a tie, judging at a cost that is not known": {Winner: 1, How: echo.ChoiceCheapest, Tie: true, Standings: three},
+		"3 candidates, 1 kept as the first of a tie, as no cost is known, judging $0.0123":   {Winner: 1, How: echo.ChoiceUnpriced, Tie: true, CostUSD: &cent, Standings: three},
 		"3 candidates, 1 kept as the first of a tie, judging $0.0123":                        {Winner: 1, How: echo.ChoiceFirst, Tie: true, CostUSD: &cent, Standings: three},
 		"3 candidates (1 failed, 1 rejected), 3 kept as the only one left":                   {Winner: 3, How: echo.ChoiceOnly, CostUSD: new(float64), Standings: standings(echo.CandidateFailed, echo.CandidateRejected, echo.CandidateWon)},
 		"2 candidates, 1 kept as all answers are the same":                                   {Winner: 1, How: echo.ChoiceSame, CostUSD: new(float64), Standings: standings(echo.CandidateWon, echo.CandidateSame)},

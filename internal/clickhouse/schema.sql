@@ -508,13 +508,17 @@ SELECT c.session_id AS session_id, c.seq AS seq, c.at AS at, {{placeOf "c"}},
        ifNull(v.verdicts, 0) AS verdicts, ifNull(v.rejections, 0) AS rejections, c.copied AS copied
 FROM
 (
-    SELECT *, JSONExtractUInt(data_json, 'index') AS candidate_index, JSONExtractUInt(data_json, 'factor') AS factor,
-           JSONExtractString(data_json, 'model') AS candidate_model, JSONExtractString(data_json, 'mutation', 'mode') AS mutation_mode,
-           JSONExtractString(data_json, 'mutation', 'entry') AS mutation, JSONExtractString(data_json, 'mutation', 'text') AS rewritten,
-           JSONExtractString(data_json, 'species') AS species, {{template "copied"}}
-    FROM {{table "unified_logs"}} AS l FINAL {{template "joinForks"}}
-    WHERE node_type = 'candidate'
-    ORDER BY seq DESC LIMIT 1 BY session_id, key
+    SELECT *, JSONExtractUInt(newest, 'index') AS candidate_index, JSONExtractUInt(newest, 'factor') AS factor,
+           JSONExtractString(newest, 'model') AS candidate_model, JSONExtractString(newest, 'mutation', 'mode') AS mutation_mode,
+           JSONExtractString(newest, 'mutation', 'entry') AS mutation, JSONExtractString(newest, 'mutation', 'text') AS rewritten,
+           JSONExtractString(newest, 'species') AS species
+    FROM
+    (
+        SELECT *, {{template "copied"}}, argMax(data_json, seq) OVER (PARTITION BY session_id, key) AS newest
+        FROM {{table "unified_logs"}} AS l FINAL {{template "joinForks"}}
+        WHERE node_type = 'candidate'
+    ) AS recorded
+    ORDER BY seq LIMIT 1 BY session_id, key
 ) AS c
 LEFT JOIN
 (

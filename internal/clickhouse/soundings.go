@@ -6,10 +6,10 @@ import (
 )
 
 // WinningRewrites returns the newest rewrites of instructions that have won in phases of a species, each
-// text once, limit at most. What a fork has copied is that of the session that it comes from.
+// text once, limit at most: also one that a fork has copied.
 func WinningRewrites(ctx context.Context, db *DB, phase, species string, limit int) ([]string, error) {
 	rows, err := db.conn.Query(ctx, `SELECT rewritten FROM `+db.layout.table("soundings")+`
-		WHERE phase_name = ? AND species = ? AND is_winner AND mutation_mode = 'rewrite' AND rewritten != '' AND NOT copied
+		WHERE phase_name = ? AND species = ? AND is_winner AND mutation_mode = 'rewrite' AND rewritten != ''
 		GROUP BY rewritten ORDER BY max(at) DESC, rewritten LIMIT ?`, phase, species, limit)
 	if err != nil {
 		return nil, queryError(ctx, err)

@@ -93,6 +93,35 @@ func TestSoundings(t *testing.T) {
 	}
 }
 
+// A candidate whose beginning a fork has copied was begun by the session that the fork comes from, also where the fork
+// has recorded it again with its rewritten instructions: a sum WHERE NOT copied has what it took once.
+func TestSoundingsOfAFork(t *testing.T) {
+	t.Parallel()
+	db := clickhousetest.Open(t)
+	candidate := echo.Candidate{Index: 0, Factor: 2, Model: "m", Mutation: &echo.Mutation{Mode: "rewrite", Entry: "shorter"}, Species: "5bec1e5"}
+	rewritten := candidate
+	rewritten.Mutation = candidate.Mutation.WithText("as the model says")
+	var entries []*echo.Entry
+	for session, header := range map[string]map[string]any{"o1": {}, "f1": {"parent": "o1", "parent_seq": 4}} {
+		r := &relative{t: t, session: session}
+		r.start(header)
+		r.say("draft/start", echo.PhaseStart{Visit: 1})
+		r.say("draft/sounding1/candidate", candidate)
+		r.call("draft/sounding1/rewrite/model1", 0.25)
+		r.say("draft/sounding1/candidate", rewritten)
+		r.say("draft/choice", echo.Choice{Winner: 1, How: echo.ChoiceOnly, Standings: []echo.Standing{{Number: 1, State: echo.CandidateWon, CostUSD: at(0.25)}}})
+		entries = append(entries, r.entries...)
+	}
+	require.NoError(t, clickhousetest.Insert(t.Context(), db, entries))
+	require.Equal(t, "session_id | seq | rewritten | cost_usd | copied\nf1 | 3 | as the model says | 0.25 | true\no1 | 3 | as the model says | 0.25 | false\n",
+		result(t, db, "SELECT session_id, seq, rewritten, cost_usd, copied FROM soundings ORDER BY session_id"))
+	require.Equal(t, "0.25", scalar(t, db, "SELECT sum(cost_usd) FROM soundings WHERE NOT copied"))
+	require.Equal(t, "0.25", scalar(t, db, "SELECT sum(cost_usd) FROM cost_by_session"))
+	got, err := clickhouse.WinningRewrites(t.Context(), db, "draft", "5bec1e5", 5)
+	require.NoError(t, err)
+	require.Equal(t, []string{"as the model says"}, got)
+}
+
 // Rewrites that were kept at the end are shown to later ones of the same species, the newest first.
 func TestWinningRewrites(t *testing.T) {
 	t.Parallel()

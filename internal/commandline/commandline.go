@@ -2,6 +2,8 @@
 package commandline
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -30,6 +32,15 @@ func Typed(flags *pflag.FlagSet, without ...string) string {
 		}
 	})
 	return b.String()
+}
+
+// Self is how this program was called, as a person would type it again.
+func Self() string {
+	exe, err := os.Executable()
+	if err == nil && strings.Contains(filepath.ToSlash(exe), "/go-build") {
+		return "go run ./cmd/windlass"
+	}
+	return "windlass"
 }
 
 // Quote quotes a text for a shell, where that is needed.

@@ -1,5 +1,6 @@
-// Package completion offers what a shell completes of sessions. It reads the folder of the sessions,
-// restores, fetches and starts nothing, and offers nothing where it finds an error.
+// Package completion offers what a shell completes of the command line. It reads the folder of the
+// sessions, the files that a command names, and windlass.json. It restores, fetches, starts and asks for
+// nothing, and offers nothing where it finds an error.
 package completion
 
 import (
@@ -99,8 +100,8 @@ func ago(d time.Duration) string {
 	return term.Plural(int(d/(24*time.Hour)), "day") + " ago"
 }
 
-// Phases offers the phases of the cascade of the session here that a name means.
-func Phases(home, session string) (phases []string) {
+// phasesOf offers the phases of the cascade of the session here that a name means.
+func phasesOf(home, session string) (phases []string) {
 	id, err := (&archive.Archive{Home: home, Scope: names.Everything}).Here(session)
 	if err != nil || id == "" {
 		return nil

@@ -105,10 +105,14 @@ const (
 func continuation(h *echo.Handoff, l limits) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	if h.Phase == "" {
+	if h.Phase == "" && h.Progress.Candidates == 0 {
 		return fmt.Sprintf("No phase of cascade %s has begun.", excerpt.Line(h.CascadeID, maxName))
 	}
-	line("Where the work stands: cascade %s, phase %s.", excerpt.Line(h.CascadeID, maxName), where(h))
+	at := "phase " + where(h)
+	if h.Phase == "" {
+		at = "of which candidates run as sessions of their own"
+	}
+	line("Where the work stands: cascade %s, %s.", excerpt.Line(h.CascadeID, maxName), at)
 	if h.Task != "" {
 		line("Task: %s", excerpt.Line(h.Task, min(continuationTask, l.task)))
 	}

@@ -40,10 +40,10 @@ func Markdown(h *echo.Handoff) string {
 
 // where names the phase of a handoff, and how it stands.
 func where(h *echo.Handoff) string {
-	if h.Phase == "" {
+	if h.Phase == "" && h.Progress.Candidates == 0 {
 		return "none has begun"
 	}
-	s := excerpt.Line(h.Phase, maxName)
+	s := excerpt.Line(cmp.Or(h.Phase, "those of its candidates, each of which is a session"), maxName)
 	switch {
 	case h.Turn > 0:
 		s += fmt.Sprintf(" (attempt %d, turn %d)", h.Attempt, h.Turn)
@@ -62,6 +62,9 @@ func where(h *echo.Handoff) string {
 
 func progressText(p echo.HandoffProgress) string {
 	s := quantity.Of(p.PhasesDone, "phase") + " done"
+	if p.Candidates > 0 {
+		s = fmt.Sprintf("%d of %s of the whole cascade done", p.CandidatesDone, quantity.Of(p.Candidates, "candidate"))
+	}
 	if p.Items > 0 {
 		s += fmt.Sprintf(", %d of %s of the checklist", p.Checked, quantity.Of(p.Items, "item"))
 	}

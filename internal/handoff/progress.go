@@ -124,10 +124,11 @@ func (p *progress) gather() *gathered {
 			g.said = strings.TrimSpace(newestText(history, func(m *echo.Message) bool {
 				return m.Role() == echo.RoleAssistant && strings.TrimSpace(m.Text()) != ""
 			}))
-			g.remaining = append(g.remaining, echo.HandoffItem{Source: sourcePhase + newest.Phase, Text: stands(p.status) + p.elements(newest) + p.tries(newest)})
+			g.remaining = append(g.remaining, echo.HandoffItem{Source: sourcePhase + newest.Phase, Text: stands(p.status) + p.elements(newest) + p.triesOf(newest)})
 			g.blocking = append(g.blocking, blockingOf(history)...)
 		}
 	}
+	p.gatherWhole(g)
 	p.gatherTree(g)
 	g.remaining = append(g.remaining, p.following()...)
 	g.blocking = append(g.blocking, p.refusal()...)

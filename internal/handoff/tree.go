@@ -18,7 +18,7 @@ func (p *progress) gatherTree(g *gathered) {
 		if !p.isBeside(i) {
 			continue
 		}
-		g.remaining = append(g.remaining, echo.HandoffItem{Source: sourcePhase + v.Phase, Text: stands(v.Status) + p.elements(v) + p.tries(v)})
+		g.remaining = append(g.remaining, echo.HandoffItem{Source: sourcePhase + v.Phase, Text: stands(v.Status) + p.elements(v) + p.triesOf(v)})
 		if v.Error != "" {
 			g.blocking = append(g.blocking, echo.HandoffItem{Source: sourcePhase + v.Phase, Text: v.Error})
 		}
@@ -31,6 +31,8 @@ func (p *progress) gatherTree(g *gathered) {
 		switch {
 		case c.End == nil:
 			g.remaining = append(g.remaining, echo.HandoffItem{Source: sourceChild + name, Text: "is under way, in session " + c.Session})
+		case c.How == echo.ChildSounding && c.End.Status.IsSuccess() && p.isOpen(echo.RunKey(), tryPlace(c.Key.Branch())):
+			g.remaining = append(g.remaining, echo.HandoffItem{Source: sourceChild + name, Text: "has ended, in session " + c.Session + ": it waits for the choice"})
 		case c.How == echo.ChildSounding && p.status != echo.StatusFailed: // it is out of the choice
 		case c.End.Status == echo.StatusFailed && !p.isOver(c.Key.VisitKey()):
 			g.blocking = append(g.blocking, echo.HandoffItem{Source: sourceChild + name, Text: cmp.Or(c.Error, "failed") + " (session " + c.Session + ")"})

@@ -1,6 +1,7 @@
 package handoff
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,9 @@ import (
 	"github.com/windlass-run/windlass/internal/chosen"
 	"github.com/windlass-run/windlass/internal/quantity"
 )
+
+// wholeCascade names what candidates are of that are sessions.
+const wholeCascade = "the whole cascade"
 
 // isTry reports whether a branch is a candidate or a step of refinement, or in one.
 func isTry(b *record.Branch) bool {
@@ -32,37 +36,92 @@ func tryPlace(candidate echo.Key) echo.Key {
 	return p.Key()
 }
 
-// tries says how far the candidates of a visit have come that have no choice yet; "" for none.
-func (p *progress) tries(v *record.Visit) string {
-	done, failed, all, step := 0, 0, 0, 0
-	for _, b := range p.record.Branches(v.Key) {
+// tries says which candidates of a visit, or of the run, there are that have no choice yet, and how far each has come;
+// "" for none.
+func (p *progress) tries(of echo.Key) string {
+	var done, failed, open, waiting []string
+	step := 0
+	for _, b := range p.record.Branches(of) {
 		at := tryPlace(b.Key)
 		path := at.Path()
-		if b.Step.Kind != echo.StepSounding || len(path.Parts()) > 1 || len(path.Parts()) == 1 && path.Parts()[0].Kind != echo.StepReforge || !p.isOpen(v.Key, at) {
+		if b.Step.Kind != echo.StepSounding || len(path.Parts()) > 1 || len(path.Parts()) == 1 && path.Parts()[0].Kind != echo.StepReforge || !p.isOpen(of, at) {
 			continue
 		}
-		all++
 		if parts := path.Parts(); len(parts) == 1 {
 			step = parts[0].Number
 		}
+		number := fmt.Sprintf("#%d", b.Step.Number)
 		switch {
 		case b.Status.IsSuccess():
-			done++
+			done = append(done, number)
 		case b.Status == echo.StatusFailed:
-			failed++
+			failed = append(failed, number)
+		case b.Candidate == nil:
+			waiting = append(waiting, number)
+		case b.Turn > 0:
+			open = append(open, fmt.Sprintf("%s in turn %d", number, b.Turn))
+		default:
+			open = append(open, number)
 		}
 	}
+	all := len(done) + len(failed) + len(open) + len(waiting)
 	if all == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d of %s done", done, quantity.Of(all, "candidate"))
-	if failed > 0 {
-		text += fmt.Sprintf(", %d failed", failed)
+	parts := []string{fmt.Sprintf("%d of %s done%s", len(done), quantity.Of(all, "candidate"), numbered(done))}
+	for _, some := range []struct {
+		word string
+		list []string
+	}{{"failed", failed}, {"under way", open}, {"not begun", waiting}} {
+		if n := len(some.list); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s%s", n, some.word, numbered(some.list)))
+		}
 	}
+	text := strings.Join(parts, ", ")
 	if step > 0 {
 		text += fmt.Sprintf(", in step %d of refinement", step)
 	}
+	if len(failed) < all {
+		text += "; then the choice"
+	}
+	return text
+}
+
+// triesOf is tries for a visit, behind how that stands.
+func (p *progress) triesOf(v *record.Visit) string {
+	text := p.tries(v.Key)
+	if text == "" {
+		return ""
+	}
 	return ": " + text
+}
+
+// numbered lists candidates behind how many they are.
+func numbered(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(list, ", ") + ")"
+}
+
+// gatherWhole adds how far the candidates of the whole cascade have come. Each of them is a session.
+func (p *progress) gatherWhole(g *gathered) {
+	for _, b := range p.record.Branches(echo.RunKey()) {
+		if b.Step.Kind != echo.StepSounding {
+			continue
+		}
+		g.progress.Candidates++
+		if b.Status.IsSuccess() {
+			g.progress.CandidatesDone++
+		}
+	}
+	switch text := p.tries(echo.RunKey()); {
+	case g.progress.Candidates == 0:
+	case p.status == echo.StatusCompleted:
+		g.done = append(g.done, echo.HandoffItem{Source: sourceCandidates + wholeCascade, Text: cmp.Or(strings.TrimSpace(echo.AsText(p.record.Output())), "ended without an output")})
+	case text != "":
+		g.remaining = append(g.remaining, echo.HandoffItem{Source: sourceCandidates + wholeCascade, Text: text})
+	}
 }
 
 // isOpen reports whether the choice of a place is not made.
@@ -81,6 +140,9 @@ func (p *progress) kept() []echo.HandoffItem {
 				continue
 			}
 			text := chosen.Line(&c.Choice)
+			if session := p.sessionOf(tryPlace(c.Key.Parent()), c.Winner); session != "" {
+				text += ", in session " + session
+			}
 			if c.Step > 0 {
 				text = fmt.Sprintf("step %d of refinement: %s", c.Step, text)
 			}
@@ -90,8 +152,18 @@ func (p *progress) kept() []echo.HandoffItem {
 	for i := range p.visits {
 		add(p.visits[i].Phase, p.visits[i].Key)
 	}
-	add("the whole cascade", echo.RunKey())
+	add(wholeCascade, echo.RunKey())
 	return out
+}
+
+// sessionOf returns the session of a candidate of the whole cascade, "" for any other.
+func (p *progress) sessionOf(place echo.Key, number int) string {
+	for _, c := range p.record.Children() {
+		if c.How == echo.ChildSounding && c.Key == place.Numbered(echo.StepSounding, number).Step(echo.StepCandidate) {
+			return c.Session
+		}
+	}
+	return ""
 }
 
 // childName is the name of a child; of a candidate of the whole cascade which one it is.

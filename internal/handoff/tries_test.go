@@ -32,7 +32,7 @@ func TestHandoffOfCandidates(t *testing.T) {
 	b.answer(key("draft/sounding3/attempt1/turn1"), echo.NewText(echo.RoleAssistant, echo.KindAnswer, "- [x] what three did"))
 	of := func() *echo.Handoff { return FromFold(record.Of(b.entries), c, nil) }
 	require.Equal(t, []echo.HandoffItem{
-		{Source: "phase draft", Text: "is under way: 1 of 3 candidates done, 1 failed"}, {Source: "phase next", Text: "has not begun"},
+		{Source: "phase draft", Text: "is under way: 1 of 3 candidates done (#1), 1 failed (#2), 1 under way (#3 in turn 1); then the choice"}, {Source: "phase next", Text: "has not begun"},
 	}, of().Remaining)
 	require.Empty(t, of().Done, "it may lose")
 	require.Empty(t, of().Blocking)
@@ -46,7 +46,7 @@ func TestHandoffOfCandidates(t *testing.T) {
 	b.put(&echo.Entry{NodeType: echo.NodeBranchStart, Key: key("draft/reforge1/start")})
 	b.add(key("draft/reforge1/sounding1/candidate"), echo.Candidate{Index: 0, Factor: 1})
 	h := of()
-	require.Equal(t, "is under way: 0 of 1 candidate done, in step 1 of refinement", h.Remaining[0].Text)
+	require.Equal(t, "is under way: 0 of 1 candidate done, 1 under way (#1), in step 1 of refinement; then the choice", h.Remaining[0].Text)
 	require.Equal(t, []echo.HandoffItem{{Source: "checklist", Text: "what three did"}}, h.Done)
 	require.Equal(t, []echo.HandoffItem{{Source: "candidates of draft", Text: "3 candidates (1 failed), 3 kept by votes, judging $0.0100"}}, h.Decisions)
 	require.Contains(t, Markdown(h), "- candidates of draft: 3 candidates (1 failed), 3 kept by votes, judging $0.0100\n")
@@ -66,6 +66,24 @@ func TestHandoffOfWholeCandidates(t *testing.T) {
 	}
 	b.add(key("run/sounding1/candidate"), echo.ChildEnd{Session: "c1", Status: echo.StatusFailed, Reason: echo.StopError})
 	h := FromFold(record.Of(b.entries), c, nil)
-	require.Equal(t, []echo.HandoffItem{{Source: "child sounding 2", Text: "is under way, in session c2"}}, h.Remaining)
+	const whole = "candidates of the whole cascade"
+	require.Equal(t, []echo.HandoffItem{
+		{Source: whole, Text: "0 of 2 candidates done, 1 failed (#1), 1 under way (#2); then the choice"}, {Source: "child sounding 2", Text: "is under way, in session c2"},
+	}, h.Remaining)
 	require.Empty(t, h.Blocking)
+	require.Contains(t, Markdown(h), "- phase: those of its candidates, each of which is a session, under way\n- progress: 0 of 2 candidates of the whole cascade done\n")
+	require.Contains(t, h.Continuation, "Where the work stands: cascade whole, of which candidates run as sessions of their own.")
+
+	b.add(key("run/sounding2/candidate"), echo.ChildEnd{Session: "c2", Status: echo.StatusCompleted, Reason: echo.StopEndOfCascade, Output: "two"})
+	h = FromFold(record.Of(b.entries), c, nil)
+	require.Equal(t, []echo.HandoffItem{
+		{Source: whole, Text: "1 of 2 candidates done (#2), 1 failed (#1); then the choice"}, {Source: "child sounding 2", Text: "has ended, in session c2: it waits for the choice"},
+	}, h.Remaining)
+
+	b.add(key("run/choice"), echo.Choice{Winner: 2, How: echo.ChoiceOnly, Standings: []echo.Standing{{Number: 1, State: echo.CandidateFailed}, {Number: 2, State: echo.CandidateWon}}})
+	b.add(key("run/end"), echo.RunEnd{Status: echo.StatusCompleted, Reason: echo.StopEndOfCascade, Output: "two"})
+	h = FromFold(record.Of(b.entries), c, nil)
+	require.Equal(t, []echo.HandoffItem{{Source: whole, Text: "two"}}, h.Done)
+	require.Empty(t, h.Remaining)
+	require.Equal(t, []echo.HandoffItem{{Source: whole, Text: "2 candidates (1 failed), 2 kept as the only one left, in session c2"}}, h.Decisions)
 }

@@ -2,6 +2,7 @@ package inspect_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -181,6 +182,34 @@ func TestRecordWithoutCalls(t *testing.T) {
 		FullUSD: nothing, SentUSD: nothing, SavedUSD: nothing, CostUSD: nothing, Guard: inspect.GuardSums{CostUSD: nothing},
 		Between: record.Between{SavedUSD: nothing},
 	}, r.Stats().Total, "the sum of none is known")
+}
+
+// TestCallsOfCandidates: the calls of a whole cascade with candidates are in sessions of their own, which are named.
+func TestCallsOfCandidates(t *testing.T) {
+	t.Parallel()
+	var entries []*echo.Entry
+	add := func(key string, p echo.Payload) {
+		e := echo.NewEntry(echo.MustKey(key), p)
+		e.Seq, e.SessionID = uint64(len(entries)+1), "s1"
+		e.SetKeyFields()
+		entries = append(entries, e)
+	}
+	for i, key := range []string{"run/sounding1/candidate", "run/sounding2/candidate", "run/reforge1/sounding1/candidate"} {
+		add(key, echo.Candidate{Index: i % 2, Factor: 2})
+		add(key, echo.ChildStart{Session: fmt.Sprint("c", i+1), How: echo.ChildSounding})
+		add(key, echo.ChildEnd{Session: fmt.Sprint("c", i+1), Status: echo.StatusCompleted, Reason: echo.StopEndOfCascade})
+	}
+	r, err := inspect.New("s1", entries)
+	require.NoError(t, err)
+	require.Equal(t, "c1", r.CallsIn())
+	_, err = r.Pick(inspect.Pick{})
+	const none = "session s1 has no model call of which it is recorded what was sent: each candidate of its cascade is a session: "
+	require.EqualError(t, err, none+"c1 (candidate 1), c2 (candidate 2), c3 (step 1 of refinement, candidate 1)")
+	add("run/choice", echo.Choice{Winner: 2, How: echo.ChoiceFirst})
+	r, err = inspect.New("s1", entries)
+	require.NoError(t, err)
+	require.Equal(t, "c2", r.CallsIn())
+	require.Equal(t, none+"c1 (candidate 1), c2 (candidate 2, kept), c3 (step 1 of refinement, candidate 1)", r.WithoutCalls())
 }
 
 // TestRecordThatDoesNotFit: a selection of a message that is not recorded is damage.

@@ -108,7 +108,7 @@ func (r *Record) Call(name string) (*Call, error) {
 
 func (r *Record) noCall(what, like string) error {
 	if len(r.Calls) == 0 {
-		return failure.Newf(failure.UnknownCall, "session %s has no model call of which it is recorded what was sent", r.ID)
+		return failure.New(failure.UnknownCall, errors.New(r.WithoutCalls()), "")
 	}
 	msg := fmt.Sprintf("session %s has no %s; it has %s", r.ID, what, quantity.Of(len(r.Calls), "call"))
 	if like != "" {

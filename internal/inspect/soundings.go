@@ -10,6 +10,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/suggestion"
 )
 
@@ -95,6 +96,19 @@ func (j *Judge) FlipRate() float64 {
 		return 0
 	}
 	return float64(j.Flips) / float64(j.Pairs)
+}
+
+// AllFailed reports whether there was nothing to choose from: every candidate has failed.
+func (st *SoundingStep) AllFailed() bool {
+	return len(st.Candidates) > 0 && !slices.ContainsFunc(st.Candidates, func(c Candidate) bool { return c.Status != echo.StatusFailed })
+}
+
+// Unchosen says why there is no choice.
+func (st *SoundingStep) Unchosen() string {
+	if st.AllFailed() {
+		return fmt.Sprintf("all %s failed, so there was nothing to choose from", quantity.Of(len(st.Candidates), "candidate"))
+	}
+	return "no choice was made yet"
 }
 
 // Choices returns the choices that were made, in the order of their steps.
@@ -276,19 +290,19 @@ func (c *Candidate) count(e *echo.Entry) {
 	if e.Usage != nil {
 		c.Usage = c.Usage.Add(*e.Usage)
 	}
+	c.pay(e)
+}
+
+// pay adds what an entry cost, and what it would have cost at pretended prices.
+func (c *Candidate) pay(e *echo.Entry) {
 	if e.Pretend != nil {
 		c.Pretend, c.PriceAs = record.RoundUSD(c.Pretend+e.Pretend.USD), e.Pretend.Model
 	}
-	c.pay(e.CostUSD)
-}
-
-// pay adds a cost, of which nil is not known.
-func (c *Candidate) pay(usd *float64) {
-	if usd == nil || c.CostUSD == nil {
+	if e.CostUSD == nil || c.CostUSD == nil {
 		c.CostUSD = nil
 		return
 	}
-	sum := record.RoundUSD(*c.CostUSD + *usd)
+	sum := record.RoundUSD(*c.CostUSD + *e.CostUSD)
 	c.CostUSD = &sum
 }
 
@@ -314,7 +328,7 @@ func (c *Candidate) child(e *echo.Entry) error {
 	if e.Usage != nil {
 		c.Usage = c.Usage.Add(*e.Usage)
 	}
-	c.pay(e.CostUSD)
+	c.pay(e)
 	p := e.Key.Path()
 	if p.Last().Kind != echo.StepCandidate {
 		return nil

@@ -157,7 +157,9 @@ func (b Box) signals(name string) ([]Letter, error) {
 			out = append(out, *l)
 		}
 	}
-	slices.SortFunc(out, func(a, b Letter) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Answer.Letter, b.Answer.Letter)) })
+	slices.SortFunc(out, func(a, b Letter) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Answer.Letter, b.Answer.Letter))
+	})
 	return out, nil
 }
 
@@ -246,7 +248,7 @@ func syncDir(dir string) error {
 	if err != nil {
 		return fmt.Errorf("sync the mailbox: %w", err)
 	}
-	defer f.Close()                                                  //nolint:errcheck // read only
+	defer f.Close()                                                            //nolint:errcheck // read only
 	if err := f.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) { // Windows has no sync of folders
 		return fmt.Errorf("sync the mailbox: %w", err)
 	}

@@ -24,7 +24,7 @@ var (
 	schemaPlace  = newSchemaPlace()
 	inputsPlace  = &echo.ContentPlace{Is: echo.ContentInputs, Schema: schemaPlace, Members: map[string]*echo.ContentPlace{"*": aText}}
 	cascadePlace = newCascadePlace()
-	optionsPlace = object(map[string]*echo.ContentPlace{"state": allData}) // of a child: the rest is never masked, and has no content
+	optionsPlace = object(map[string]*echo.ContentPlace{"state": allData, "trial": trialPlace}) // of a child: the rest is never masked, and has no content
 	libraryPlace = object(map[string]*echo.ContentPlace{"cascades": listOf(object(map[string]*echo.ContentPlace{"cascade": cascadePlace}))})
 )
 
@@ -80,7 +80,9 @@ func contentOf(e *echo.Entry) *echo.ContentPlace {
 var selectedPlaces = map[string]*echo.ContentPlace{"why": aText, "notes": listOf(aText), "ignored": listOf(aText), "degraded": listOf(aText)}
 
 var (
-	candidatePlace = object(map[string]*echo.ContentPlace{"mutation": object(map[string]*echo.ContentPlace{"entry": aText, "text": aText})})
+	mutationPlace  = object(map[string]*echo.ContentPlace{"entry": aText, "text": aText})
+	candidatePlace = object(map[string]*echo.ContentPlace{"mutation": mutationPlace})
+	trialPlace     = object(map[string]*echo.ContentPlace{"mutation": mutationPlace, "winners": listOf(aText)}) // in the header of a child
 	standingsPlace = listOf(object(map[string]*echo.ContentPlace{"why": aText}))
 )
 

@@ -389,7 +389,10 @@ func (r *redactor) entry(e *echo.Entry, h journal.Header) (*echo.Entry, error) {
 	if e.Selection != nil {
 		now.Selection = r.selection(e.Selection)
 	}
-	return &now, r.dataOf(&now, h)
+	if err := r.dataOf(&now, h); err != nil {
+		return nil, err
+	}
+	return &now, keepHash(e, &now)
 }
 
 // message returns a message without the redacted texts; the message itself when it has none.
@@ -538,6 +541,25 @@ func (r *redactor) dataOf(e *echo.Entry, h journal.Header) error {
 		return nil
 	}
 	return e.RewriteContent(place, r.changing(r.data, nil))
+}
+
+// keepHash notes the hash that an output had before texts were taken out of it: by that candidates of soundings are
+// the same, or not.
+func keepHash(was, now *echo.Entry) error {
+	keep := func(output any, hash *echo.Hash, before any) bool {
+		if *hash != "" || sameValue(output, before) {
+			return false
+		}
+		*hash = echo.HashOfOutput(before)
+		return true
+	}
+	if d, err := echo.Read[echo.PhaseEnd](was); err == nil {
+		return changeIn(now, func(n *echo.PhaseEnd) bool { return keep(n.Output, &n.Hash, d.Output) })
+	}
+	if d, err := echo.Read[echo.ChildEnd](was); err == nil {
+		return changeIn(now, func(n *echo.ChildEnd) bool { return keep(n.Output, &n.Hash, d.Output) })
+	}
+	return nil
 }
 
 // values shapes values that are what the message says, or come from its calls.

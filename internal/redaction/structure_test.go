@@ -22,6 +22,7 @@ import (
 	"github.com/windlass-run/windlass/cascade/soundings"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/engine/sounding"
 )
 
 // Why something stays.
@@ -33,7 +34,7 @@ const (
 	inKeys    = "keys of verdicts have it, and a replay compares them; where it has a text that was taken out, it is reported"
 	inHashes  = "the hash of each request has it, and a replay compares them; where it has a text that was taken out, it is reported"
 	aProgram  = "a program: with another text in it it would do something else; where it has a text that was taken out, it is reported"
-	ofTheRun  = "what a run was given, which never has secrets but for the state of a child, which plan.go changes: docs/architecture.md"
+	ofTheRun  = "what a run was given, which never has secrets but for the state of a child and which of several tries it is, which plan.go changes: docs/architecture.md"
 	ofPeople  = "said by whoever redacted, when they did"
 	elsewhere = "plan.go changes it; TestEveryPlace"
 )
@@ -70,7 +71,7 @@ var structure = map[string][]string{
 		"echo.ModelFacts.name", "echo.Pretend.model", "echo.Price.as", "echo.Selection.price_as", "echo.Route.from", "echo.Route.to", "echo.RunStart.work_dir", "echo.Score.phase", "echo.Similarity.embedder",
 		"echo.ChildStart.cascade", "echo.ChildStart.file", "echo.ChildStart.name", "echo.ChildStart.session", "echo.ChildEnd.session",
 		"echo.FoundCascade.file",
-		"echo.Candidate.model", "echo.Ballot.judge", "echo.Ballot.labels", "soundings.Soundings.aggregator_model", "soundings.Soundings.evaluator_model", "soundings.Soundings.rewrite_model",
+		"echo.Candidate.model", "sounding.Trial.rewrite_model", "echo.Ballot.judge", "echo.Ballot.labels", "soundings.Soundings.aggregator_model", "soundings.Soundings.evaluator_model", "soundings.Soundings.rewrite_model",
 		"echo.State.key", "echo.ToolUse.call_id", "echo.ToolUse.name", "echo.Draft.tool", "echo.Draft.tool_call_id", "echo.ToolCall.id", "echo.ToolCall.name",
 		"echo.Part.name", "echo.Workspace.branch", "journal.Header.file", "journal.Header.parent", "journal.Header.script", "journal.Header.session_id", "journal.Header.windlass",
 	},
@@ -290,6 +291,7 @@ func TestEveryMemberIsNamed(t *testing.T) {
 	w.value("Header", reflect.TypeFor[journal.Header](), nil)
 	w.value("Cascade", reflect.TypeFor[cascade.Cascade](), cascadePlace)
 	w.value("Library", reflect.TypeFor[library.Recorded](), libraryPlace)
+	w.value("Trial", reflect.TypeFor[sounding.Trial](), trialPlace)
 	slices.Sort(w.unnamed)
 	require.Empty(t, w.unnamed, "name them in places.go if people or models write them, otherwise here with the reason")
 	for _, names := range structure {

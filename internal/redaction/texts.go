@@ -335,14 +335,16 @@ func markOf(of echo.Hash, text string) string {
 // sameJSON reports whether a text is a JSON value.
 func sameJSON(text string, value any) bool {
 	var is any
-	if json.Unmarshal([]byte(text), &is) != nil {
-		return false
-	}
-	a, err := json.Marshal(is)
+	return json.Unmarshal([]byte(text), &is) == nil && sameValue(is, value)
+}
+
+// sameValue reports whether two values are the same as JSON.
+func sameValue(one, other any) bool {
+	a, err := json.Marshal(one)
 	if err != nil {
 		return false
 	}
-	b, err := json.Marshal(value)
+	b, err := json.Marshal(other)
 	return err == nil && bytes.Equal(a, b)
 }
 

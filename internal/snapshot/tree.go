@@ -27,7 +27,7 @@ func orderOf(f *record.Fold) (o order, ok bool) {
 		isOfWard := func(d record.Verdict) bool { return d.Ward != "" }
 		ok = ok || v.Node > 0 || len(f.Branches(v.Key)) > 0 || slices.ContainsFunc(v.Verdicts, isOfWard)
 	}
-	return o, ok || len(f.Choices(echo.RunKey())) > 0
+	return o, ok || len(f.Branches(echo.RunKey())) > 0 // of candidates of the whole cascade
 }
 
 // visitsOf returns the visits of a session, those of a graph in the order of the file.

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -140,4 +141,25 @@ func TestObserveCandidates(t *testing.T) {
 	}, o.Phases)
 	require.Equal(t, "run/sounding1/candidate", o.Tools[0].At.String())
 	require.Equal(t, "run/sounding2/candidate", o.Tools[1].At.String())
+}
+
+// So do those of a whole cascade of which none is kept: all have failed, or the run was stopped before.
+func TestObserveCandidatesWithoutAChoice(t *testing.T) {
+	t.Parallel()
+	of := func(number int) []*echo.Entry {
+		at, session := echo.RunKey().Numbered(echo.StepSounding, number).Step(echo.StepCandidate), fmt.Sprint("c", number)
+		return []*echo.Entry{
+			echo.NewEntry(at, echo.Candidate{Index: number - 1, Factor: 2}),
+			echo.NewEntry(at, echo.ChildStart{Session: session, Cascade: "x", How: echo.ChildSounding}),
+			echo.NewEntry(at, echo.ChildEnd{Session: session, Status: echo.StatusFailed, Reason: echo.StopError}),
+		}
+	}
+	observe := func(entries []*echo.Entry) Observed {
+		for i, e := range entries {
+			e.Seq = uint64(i + 1)
+			e.SetKeyFields()
+		}
+		return Observe(entries)
+	}
+	require.Equal(t, observe(slices.Concat(of(1), of(2))), observe(slices.Concat(of(2), of(1))))
 }

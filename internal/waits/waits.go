@@ -27,22 +27,22 @@ import (
 
 // Wait is a wait that has no answer in the record of its session.
 type Wait struct {
-	ID       string           `json:"id"`
-	Session  string           `json:"session"`
-	Root     string           `json:"root"` // the session to resume: the one above all others
-	Cascade  string           `json:"cascade"`
-	Phase    string           `json:"phase"`
-	Key      echo.Key         `json:"key"`
-	Kind     echo.WaitKind    `json:"kind"`
-	Asked    string           `json:"asked"` // in words, one line or more
-	Form     *echo.Form       `json:"form,omitempty"`
+	ID       string            `json:"id"`
+	Session  string            `json:"session"`
+	Root     string            `json:"root"` // the session to resume: the one above all others
+	Cascade  string            `json:"cascade"`
+	Phase    string            `json:"phase"`
+	Key      echo.Key          `json:"key"`
+	Kind     echo.WaitKind     `json:"kind"`
+	Asked    string            `json:"asked"` // in words, one line or more
+	Form     *echo.Form        `json:"form,omitempty"`
 	Call     *echo.AwaitedCall `json:"call,omitempty"`
-	Shown    echo.Hash        `json:"shown,omitempty"` // what an answer to an approval has to name
-	Signal   string           `json:"signal,omitempty"`
-	Since    time.Time        `json:"since"`
-	Deadline *time.Time       `json:"deadline,omitempty"`
-	CostUSD  *float64         `json:"cost_usd"`           // of the session so far; nil: not known
-	Answer   *echo.Answer     `json:"answer,omitempty"` // that was left and not taken yet
+	Shown    echo.Hash         `json:"shown,omitempty"` // what an answer to an approval has to name
+	Signal   string            `json:"signal,omitempty"`
+	Since    time.Time         `json:"since"`
+	Deadline *time.Time        `json:"deadline,omitempty"`
+	CostUSD  *float64          `json:"cost_usd"`         // of the session so far; nil: not known
+	Answer   *echo.Answer      `json:"answer,omitempty"` // that was left and not taken yet
 }
 
 // IsReady reports whether a run that resumes gets past the wait: by an answer, or as its deadline has passed.

@@ -3,7 +3,6 @@
 package billed
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -33,7 +32,6 @@ type Kills struct {
 	Dir     string   // of the cases
 	Names   []string // of the cases
 	Target  int      // how often windlass is killed in all
-	Seed    uint64   // where; 0: each time elsewhere
 	Deepest int      // how many levels of children each case has at least
 
 	Spoils func(w *World, name string) bool        // breaks what a run has read; reports whether it did; may be nil
@@ -56,7 +54,6 @@ const Lateness = 12 * time.Millisecond
 func (k *Kills) Run(t *testing.T) {
 	t.Helper()
 	k.t, k.began, k.traps = t, time.Now(), map[string]int{}
-	k.Seed = cmp.Or(k.Seed, rand.Uint64())
 	t.Cleanup(k.report)
 	t.Run("killed", func(t *testing.T) {
 		for _, name := range k.Names {

@@ -26,9 +26,13 @@ import (
 
 // Suite is what all worlds of a suite have in common.
 type Suite struct {
-	Bin     string // windlass
 	Project string // the folder that each world has a copy of
-	Update  bool   // write golden files anew
+
+	// Main sets these.
+	Bin    string // windlass
+	Deaths int    // how often it is killed in all
+	Seed   uint64 // where, and which markers are planted
+	Update bool   // write golden files anew
 
 	// The prices of the project's windlass.json, and of models that have prices of their own there.
 	Prices      *llmtest.Prices

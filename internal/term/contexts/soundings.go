@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/chosen"
 	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/term"
@@ -40,11 +41,17 @@ func (p *printer) step(s *inspect.Sounding, st *inspect.SoundingStep) {
 	}
 	p.line("")
 	p.fact("kept", "%s", keptText(st))
+	if st.Choice != nil && len(st.Choice.Frontier) > 0 {
+		p.fact("frontier", "%s", chosen.Frontier(st.Choice))
+	}
 	for i := range st.Judges {
 		p.fact("judge", "%s", judgeText(&st.Judges[i]))
 	}
 	if st.Choice != nil && st.Choice.Prefix != nil {
 		p.fact("prefix", "%s", prefixText(st.Choice.Prefix))
+	}
+	if st.Choice != nil && st.Choice.Room != nil {
+		p.fact("budget", "%s", roomText(st.Choice.Room))
 	}
 }
 
@@ -62,14 +69,18 @@ func soundingTitle(s *inspect.Sounding, st *inspect.SoundingStep) string {
 
 func candidateTable(st *inspect.SoundingStep) *term.Table {
 	heads := []string{"", ">candidate", "model", "instructions", "state", ">votes", ">e-value"}
-	worth, pretend := false, ""
+	graded, valued, pretend := false, false, ""
 	for i := range st.Candidates {
 		c := &st.Candidates[i]
-		worth = worth || c.Standing != nil && (c.Standing.Quality != nil || c.Standing.Value != nil)
+		graded = graded || c.Standing != nil && c.Standing.Quality != nil
+		valued = valued || c.Standing != nil && c.Standing.Value != nil
 		pretend = cmp.Or(pretend, c.PriceAs)
 	}
-	if worth {
-		heads = append(heads, ">quality", ">value")
+	if graded {
+		heads = append(heads, ">quality")
+	}
+	if valued {
+		heads = append(heads, ">value")
 	}
 	heads = append(heads, ">turns", ">tokens", ">cost")
 	if pretend != "" {
@@ -77,7 +88,7 @@ func candidateTable(st *inspect.SoundingStep) *term.Table {
 	}
 	t := term.NewTable(append(heads, "answer")...)
 	for i := range st.Candidates {
-		t.Add(candidateCells(&st.Candidates[i], worth, pretend != "")...)
+		t.Add(candidateCells(&st.Candidates[i], graded, valued, pretend != "")...)
 	}
 	if st.Step > 0 {
 		t.Note("candidate 0 is the best answer of the steps before")
@@ -85,14 +96,17 @@ func candidateTable(st *inspect.SoundingStep) *term.Table {
 	return t.Key("candidate").Drop("turns", "instructions", "e-value", "quality", "value", "model").WrapLast()
 }
 
-func candidateCells(c *inspect.Candidate, worth, pretend bool) []string {
+func candidateCells(c *inspect.Candidate, graded, valued, pretend bool) []string {
 	mark := ""
 	if c.Kept {
 		mark = "*"
 	}
 	cells := []string{mark, strconv.Itoa(c.Number), term.Cell(c.Model), mutationText(c.Mutation), candidateState(c), standing(c, votes), standing(c, evidence)}
-	if worth {
-		cells = append(cells, standing(c, quality), standing(c, value))
+	if graded {
+		cells = append(cells, standing(c, quality))
+	}
+	if valued {
+		cells = append(cells, standing(c, value))
 	}
 	turns := ""
 	if c.Turns > 0 {
@@ -240,7 +254,7 @@ func scoresTable(st *inspect.SoundingStep) *term.Table {
 func keptText(st *inspect.SoundingStep) string {
 	c := st.Choice
 	if c == nil {
-		return "no choice was made yet"
+		return st.Unchosen()
 	}
 	which := fmt.Sprintf("candidate %d", c.Winner)
 	switch {
@@ -257,23 +271,28 @@ var howTexts = map[echo.ChoiceHow]string{
 	echo.ChoiceCost: "by quality and cost together", echo.ChoicePareto: "by the policy of the frontier of quality and cost",
 }
 
+// tieTexts say which one of a tie is taken.
+var tieTexts = map[echo.ChoiceHow]string{
+	echo.ChoiceCheapest: "the cheapest is taken", echo.ChoiceFirst: "the first is taken", echo.ChoiceUnpriced: "the first is taken, as no cost is known",
+}
+
 func howText(c *echo.Choice) string {
 	if text, ok := howTexts[c.How]; ok {
 		return text
 	}
 	if c.Tie && c.Pairs == 0 {
-		return "as no answer got points, and " + map[bool]string{true: "the first", false: "the cheapest"}[c.How == echo.ChoiceFirst] + " is taken of a tie"
+		return "as no answer got points, and of a tie " + tieTexts[c.How]
 	}
 	held := fmt.Sprintf("%s, %d of them flipped", term.Plural(c.Pairs, "pair")+" of ballots", c.Flipped)
-	wanted := number(cmp.Or(c.Needed, 1/(1-c.Confidence)))
+	needed := cmp.Or(c.Needed, 1/(1-c.Confidence))
 	if c.Tie {
-		rule := "the cheapest"
-		if c.How == echo.ChoiceFirst {
-			rule = "the first"
+		reason := fmt.Sprintf("the evidence is %s and %s was needed for confidence %g", number(c.EValue), number(needed), c.Confidence)
+		if c.EValue >= needed {
+			reason += ", but it does not tell the best from each other one"
 		}
-		return fmt.Sprintf("a tie, of which %s is taken: the evidence is %s and %s was needed for confidence %g, after %s", rule, number(c.EValue), wanted, c.Confidence, held)
+		return fmt.Sprintf("a tie, of which %s: %s, after %s", tieTexts[c.How], reason, held)
 	}
-	return fmt.Sprintf("by votes: the evidence is %s, %s was needed for confidence %g, after %s", number(c.EValue), wanted, c.Confidence, held)
+	return fmt.Sprintf("by votes: the evidence is %s, %s was needed for confidence %g, after %s", number(c.EValue), number(needed), c.Confidence, held)
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }
@@ -294,6 +313,18 @@ func judgeText(j *inspect.Judge) string {
 		text += fmt.Sprintf(", %d without a verdict", j.Problems)
 	}
 	return text + ", " + quantity.Cost(j.CostUSD, unknown)
+}
+
+// roomText says why no candidate was added.
+func roomText(r *echo.Room) string {
+	text := "no candidate was added, as the budget does not cover one more and its judging: "
+	switch {
+	case r.Unknown:
+		return text + "what some calls cost is not known"
+	case r.NeededUSD > r.LeftUSD:
+		return text + fmt.Sprintf("%s by the estimate, and %s is left", term.USD(r.NeededUSD), term.USD(r.LeftUSD))
+	}
+	return text + fmt.Sprintf("%s tokens by the estimate, and %s are left", term.Count(r.NeededTokens), term.Count(r.LeftTokens))
 }
 
 func prefixText(x *echo.Prefix) string {

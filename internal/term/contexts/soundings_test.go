@@ -53,7 +53,23 @@ func TestSoundings(t *testing.T) {
 		Choice: &echo.Choice{Step: 1, Winner: 0, How: echo.ChoiceCheapest, Tie: true, Confidence: 0.9, EValue: 2.5, Pairs: 10, Flipped: 4},
 	}
 	running := inspect.SoundingStep{Candidates: []inspect.Candidate{{Number: 1, Status: echo.StatusRunning, Session: "c1"}, {Number: 2, Status: echo.StatusRunning}}}
-	all := []inspect.Sounding{{Key: echo.MustKey("draft"), Phase: "draft", Steps: []inspect.SoundingStep{first, second}}, {Key: echo.RunKey(), Steps: []inspect.SoundingStep{running}}}
+	failed := inspect.SoundingStep{Candidates: []inspect.Candidate{{Number: 1, Status: echo.StatusFailed, Error: "no key"}, {Number: 2, Status: echo.StatusFailed, Error: "no key"}}}
+	graded := inspect.SoundingStep{
+		Candidates: []inspect.Candidate{
+			{Number: 1, Status: echo.StatusCompleted, Output: "a", CostUSD: new(0.02), Kept: true, Standing: &echo.Standing{Number: 1, State: echo.CandidateWon, Quality: new(0.85), Value: new(0.9)}},
+			{Number: 2, Status: echo.StatusCompleted, Output: "b", CostUSD: new(0.03), Standing: &echo.Standing{Number: 2, State: echo.CandidateDominated, Quality: new(0.6)}},
+			{Number: 3, Status: echo.StatusCompleted, Output: "c", CostUSD: new(0.01), Standing: &echo.Standing{Number: 3, State: echo.CandidateRejected, Why: "too long"}},
+		},
+		Choice: &echo.Choice{Winner: 1, How: echo.ChoicePareto, Frontier: []echo.FrontierPoint{
+			{Number: 1, Quality: 0.85, WeighedUSD: new(0.02)}, {Number: 2, Quality: 0.6, WeighedUSD: new(0.03), DominatedBy: []int{1}},
+		}},
+	}
+	all := []inspect.Sounding{
+		{Key: echo.MustKey("draft"), Phase: "draft", Steps: []inspect.SoundingStep{first, second}},
+		{Key: echo.RunKey(), Steps: []inspect.SoundingStep{running}},
+		{Key: echo.MustKey("failed"), Phase: "failed", Steps: []inspect.SoundingStep{failed}},
+		{Key: echo.MustKey("code"), Phase: "code", Steps: []inspect.SoundingStep{graded}},
+	}
 	for _, width := range []int{0, 80, 200} {
 		var out strings.Builder
 		require.NoError(t, Soundings(Out{W: &out, Width: width, Safe: true}, all))
@@ -66,5 +82,25 @@ func TestSoundings(t *testing.T) {
 		want, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.Equal(t, string(want), out.String())
+	}
+}
+
+// What decided is said as it is: what a tie was decided by, and why no candidate was added.
+func TestChoicesInWords(t *testing.T) {
+	t.Parallel()
+	tie := func(how echo.ChoiceHow, value float64) string {
+		return howText(&echo.Choice{How: how, Tie: true, Confidence: 0.9, Needed: 10, EValue: value, Pairs: 2, Flipped: 1})
+	}
+	require.Equal(t, "a tie, of which the cheapest is taken: the evidence is 2 and 10 was needed for confidence 0.9, after 2 pairs of ballots, 1 of them flipped", tie(echo.ChoiceCheapest, 2))
+	require.Contains(t, tie(echo.ChoiceFirst, 2), "a tie, of which the first is taken: the evidence")
+	require.Contains(t, tie(echo.ChoiceUnpriced, 2), "a tie, of which the first is taken, as no cost is known: the evidence")
+	require.Contains(t, tie(echo.ChoiceFirst, 12), "the evidence is 12 and 10 was needed for confidence 0.9, but it does not tell the best from each other one, after")
+	require.Equal(t, "as no answer got points, and of a tie the first is taken, as no cost is known", howText(&echo.Choice{How: echo.ChoiceUnpriced, Tie: true}))
+	for want, room := range map[string]echo.Room{
+		"$0.6200 by the estimate, and $0.4000 is left":     {NeededUSD: 0.62, LeftUSD: 0.4},
+		"2,000 tokens by the estimate, and 1,500 are left": {NeededUSD: 0.1, LeftUSD: 0.4, NeededTokens: 2000, LeftTokens: 1500},
+		"what some calls cost is not known":                {NeededUSD: 0.62, LeftUSD: 0.4, Unknown: true},
+	} {
+		require.Equal(t, "no candidate was added, as the budget does not cover one more and its judging: "+want, roomText(&room))
 	}
 }

@@ -471,19 +471,13 @@ func (j *judges) held() string {
 	return fmt.Sprintf("%s held: %s", quantity.Of(j.pairs, "pair"), strings.Join(parts, ", "))
 }
 
-// evidence is the largest e-value, and of which candidate it is.
+// evidence is that of the election, which the choice has at its end, and what is needed.
 func (j *judges) evidence() string {
-	b := j.newest
-	if b == nil || len(b.EValues) == 0 || len(b.EValues) != len(b.Order) {
+	if j.newest == nil || j.newest.Evidence == nil {
 		return ""
 	}
-	at := 0
-	for i, v := range b.EValues {
-		if v > b.EValues[at] {
-			at = i
-		}
-	}
-	return fmt.Sprintf("evidence %s for %d", evidenceText(b.EValues[at]), b.Order[at])
+	e := j.newest.Evidence
+	return fmt.Sprintf("evidence %s of %s needed", evidenceText(e.EValue), evidenceText(e.Needed))
 }
 
 func evidenceText(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }

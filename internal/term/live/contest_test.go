@@ -22,9 +22,9 @@ func (r treeRun) judges(key string) {
 }
 
 // pair records a pair of ballots that names a candidate, 0: the two differ.
-func (r treeRun) pair(at string, n, vote int, evidence ...float64) {
+func (r treeRun) pair(at string, n, vote int, evidence float64) {
 	order := []int{1, 3} // the second one has failed
-	second := echo.Ballot{Pair: n, Reverse: true, Judge: "gpt-5", Order: order, EValues: evidence}
+	second := echo.Ballot{Pair: n, Reverse: true, Judge: "gpt-5", Order: order, EValues: []float64{0.1, 2 * evidence}, Evidence: &echo.Evidence{EValue: evidence, Needed: 10}}
 	if vote > 0 {
 		second.Vote = &vote
 	}
@@ -61,8 +61,8 @@ func (r treeRun) contests(show func(when string)) {
 	r.entry("draft/sounding3/candidate", echo.Candidate{Index: 2, Factor: 3, Model: "gpt-5"}, 0)
 	r.entry("draft/sounding3/attempt1/turn1/model", echo.ModelCall{}, 0.02)
 	r.entry("draft/sounding3/finish", echo.PhaseEnd{Status: echo.StatusCompleted, Reason: echo.StopAnswered, Turns: 1, Output: "three"}, 0)
-	r.pair("draft", 1, 3, 0.7, 1.5)
-	r.pair("draft", 2, 0, 0.6, 1.2)
+	r.pair("draft", 1, 3, 1.1)
+	r.pair("draft", 2, 0, 0.9)
 	r.judges("draft/ballot5/model")
 	r.after(time.Second)
 	show("judges hold pairs of ballots")

@@ -36,6 +36,9 @@ const (
 // Modes lists the modes.
 func Modes() []Mode { return []Mode{ModePlain, ModeLive, ModeQuiet} }
 
+// ReplayModes lists the modes of a replay: it shows progress and nothing else.
+func ReplayModes() []Mode { return []Mode{ModePlain, ModeLive} }
+
 // ErrNoTerminal says that nothing can be drawn in place.
 var ErrNoTerminal = errors.New("a live view needs a terminal, and standard error is not one")
 

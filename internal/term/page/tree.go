@@ -149,7 +149,7 @@ func (s *Session) tried(of string, is func(*inspect.Sounding) bool) string {
 		case x.Key != x.Key.VisitKey():
 			elements++
 		default:
-			text = cmp.Or(chosen.Sum(x.Choices()), "no choice was made yet")
+			text = strings.Join(append([]string{cmp.Or(chosen.Sum(x.Choices()), x.Steps[0].Unchosen())}, chosen.Frontiers(x.Choices())...), ". Frontier: ")
 		}
 	}
 	if elements > 0 {

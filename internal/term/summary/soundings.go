@@ -13,6 +13,22 @@ import (
 // mostSoundings is of how many soundings the end of a run tells.
 const mostSoundings = 5
 
+// parts counts what the run was made of: phases, or candidates of the whole cascade.
+func (r *Run) parts() string {
+	n := 0
+	for i := range r.Soundings {
+		for _, step := range r.Soundings[i].Steps {
+			if r.Soundings[i].Key == echo.RunKey() {
+				n += len(step.Candidates)
+			}
+		}
+	}
+	if n > 0 {
+		return term.Plural(n, "candidate") + " of the whole cascade"
+	}
+	return term.Plural(len(r.Result.Phases), "phase")
+}
+
 // tried says what the candidates of phases came to, a line for each of the first ones.
 func (r *Run) tried() []string {
 	var out []string
@@ -25,6 +41,9 @@ func (r *Run) tried() []string {
 		of := s.Key.String()
 		if s.Phase == "" {
 			of = "the whole cascade"
+		}
+		for _, frontier := range chosen.Frontiers(s.Choices()) {
+			text += "\n  frontier: " + frontier
 		}
 		out = append(out, fmt.Sprintf("Soundings of %s: %s", term.Clean(of), text))
 	}

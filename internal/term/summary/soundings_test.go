@@ -52,6 +52,11 @@ func TestSoundings(t *testing.T) {
 		`{"key":"draft/reforge1/sounding1","step":1,"number":1,"state":"running","model_calls":0,"usage":{"in":0,"out":0},"cost_usd":0,"session_id":"c9"}]}]`)
 	require.Contains(t, got, `"soundings":[{"key":"run","winner":2,`)
 
+	whole := Run{Session: "01a", Result: &engine.Result{Status: echo.StatusCompleted}, Soundings: []inspect.Sounding{sounded("run")}}
+	out.Reset()
+	whole.WriteText(&out)
+	require.Contains(t, out.String(), "Completed in 0ms: 3 candidates of the whole cascade, 0 model calls  ")
+
 	run.Soundings = nil
 	for i := range 7 {
 		run.Soundings = append(run.Soundings, sounded(fmt.Sprintf("each/item%d", i+1)))

@@ -73,7 +73,7 @@ func (r Run) WriteText(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	line(w, "%s in %s: %s, %s  %s%s", cmp.Or(statusWords[r.Result.Status], "Failed"), term.Millis(r.ranMS()),
-		term.Plural(len(r.Result.Phases), "phase"), quantity.Requests(r.Totals.Calls, r.Totals.Embeddings), paid(r.Totals), scripted)
+		r.parts(), quantity.Requests(r.Totals.Calls, r.Totals.Embeddings), paid(r.Totals), scripted)
 	if all := r.withChildren(); all.PriceAs != "" {
 		line(w, "At prices of %s: %s (nothing was paid)", term.OneLine(all.PriceAs), r.pretended())
 	}

@@ -1,29 +1,18 @@
-package main
+package exit
 
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/windlass-run/windlass/cascade"
-	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/echo/journal"
-	"github.com/windlass-run/windlass/echo/record"
-	"github.com/windlass-run/windlass/engine"
-	"github.com/windlass-run/windlass/engine/budget"
-	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/commandline"
 	"github.com/windlass-run/windlass/internal/failure"
-	"github.com/windlass-run/windlass/internal/template"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/reports"
 	"github.com/windlass-run/windlass/internal/tool"
-	"github.com/windlass-run/windlass/schema"
 )
 
 // hints are the next steps of a person for kinds of failures that do not say one themselves.
@@ -84,9 +73,9 @@ func hintFor(err error) string {
 		return "do it in the program that began the session, which gives it its tools"
 	case errors.As(err, &resume):
 		return fmt.Sprintf("%s resume %s --fork PHASE, to continue from a phase of it in a new session; %s replay %s --list shows all places",
-			selfCommand(), resume.SessionID, selfCommand(), resume.SessionID)
+			commandline.Self(), resume.SessionID, commandline.Self(), resume.SessionID)
 	case errors.As(err, &half):
-		return fmt.Sprintf("%s resume %s --fork %d", selfCommand(), half.Parent, half.ParentSeq)
+		return fmt.Sprintf("%s resume %s --fork %d", commandline.Self(), half.Parent, half.ParentSeq)
 	case errors.As(err, &fork) && fork.Err != nil:
 		return "an entry before it: windlass replay " + fork.Parent + " --list"
 	case errors.As(err, &fork):
@@ -130,99 +119,3 @@ func inFlags(err error) error {
 	}
 	return err
 }
-
-// selfCommand is how this program was called, as a person would type it again.
-func selfCommand() string {
-	exe, err := os.Executable()
-	if err == nil && strings.Contains(filepath.ToSlash(exe), "/go-build") {
-		return "go run ./cmd/windlass"
-	}
-	return "windlass"
-}
-
-// hint says what to try after a run that ended with an error.
-func (s *shownRun) hint(kind failure.Kind, err error) string {
-	var missing *template.MissingError
-	var over *budget.Error
-	var differs *effect.DivergenceError
-	var empty *engine.EmptyAnswerError
-	var tool *engine.ToolError
-	var known *failure.Error // with the next step where that is the same for everyone
-	switch {
-	case errors.As(err, &differs):
-		return fmt.Sprintf("%s resume %s --fork %d, to go on from before that in a new session; windlass %s began this one",
-			selfCommand(), s.run.ID(), max(differs.Seq, 2)-1, s.run.Header().Windlass)
-	case kind == failure.StorageFailed:
-		return "free space, or set WINDLASS_HOME to a folder on another disk; the journal holds everything up to here"
-	case errors.As(err, &over) && over.Cause != "":
-		return "give the model a price in windlass.json (docs/models.md), or go without the limit: " + s.resumeWith(over)
-	case over != nil:
-		return s.resumeWith(over)
-	case kind == failure.ModelUnavailable && errors.As(err, &known) && known.Try != "":
-		return known.Try + "; then resume the run: " + s.resumeHint()
-	case kind == failure.ModelUnavailable:
-		return s.resumeHint()
-	case errors.As(err, &known) && known.Try != "":
-		return known.Try
-	case errors.As(err, &tool) && tool.Kind == effect.KindUnfinished:
-		return fmt.Sprintf("find out what %s did; %s then runs it again, from the beginning", tool.Tool, s.resumeHint())
-	case errors.As(err, &empty):
-		return empty.Try()
-	case errors.As(err, &missing):
-		return missingHint(s.run, missing, s.typed)
-	}
-	return s.lookHint()
-}
-
-// missingHint says what to do about a variable that a template needs: only what would be taken.
-func missingHint(run *app.Run, missing *template.MissingError, typed string) string {
-	file := "the cascade"
-	if run.File() != app.Stdin {
-		file = run.File()
-	}
-	fallback := "correct the template in " + file
-	if _, err := template.Parse("{{ " + missing.Name + " }}"); err == nil && !strings.HasPrefix(missing.Name, "(") {
-		fallback = fmt.Sprintf("write {{ %s | default('...') }} in %s", missing.Name, file)
-	}
-	input, isInput := strings.CutPrefix(missing.Name, "input.")
-	env, isEnv := strings.CutPrefix(missing.Name, "env.")
-	switch {
-	case run.File() == app.Stdin, isInput && !isName(input), isEnv && !isName(env):
-	case isInput && takesInput(run.Cascade(), input):
-		return fmt.Sprintf("windlass run %s%s --input %s=..., or %s", file, typed, input, fallback)
-	case isEnv:
-		return fmt.Sprintf("windlass run %s%s --allow-env %s, with the variable set, or %s", file, typed, env, fallback)
-	}
-	return fallback
-}
-
-// forkWith is the command that goes on from the newest phase of a session with its cascade file as it
-// is now.
-func forkWith(h journal.Header, recorded []*echo.Entry) string {
-	phase := "PHASE"
-	if visits := record.Of(recorded).Visits(); len(visits) > 0 {
-		phase = commandline.Quote(visits[len(visits)-1].Phase)
-	}
-	return fmt.Sprintf("%s resume %s --fork %s --cascade %s", selfCommand(), h.SessionID, phase, commandline.Path(h.File))
-}
-
-// isName reports whether a path behind a variable is a single name.
-func isName(path string) bool { return !strings.ContainsAny(path, ".[") }
-
-// takesInput reports whether an input of this name would be taken.
-func takesInput(c *cascade.Cascade, name string) bool {
-	return !slices.ContainsFunc(c.CheckInput(map[string]any{name: ""}), func(v schema.Violation) bool {
-		return v.Pointer == "" && v.Property == name && v.Keyword != "required"
-	})
-}
-
-// resumeHint says how the run is resumed.
-func (s *shownRun) resumeHint() string { return fmt.Sprintf("%s resume %s", selfCommand(), s.run.ID()) }
-
-// resumeWith says how a run that a limit has stopped is resumed.
-func (s *shownRun) resumeWith(e *budget.Error) string {
-	return fmt.Sprintf("%s --%s %s", s.resumeHint(), strings.ReplaceAll(e.Limit, "_", "-"), e.Enough())
-}
-
-// lookHint says how the run is looked at.
-func (s *shownRun) lookHint() string { return fmt.Sprintf("%s show %s", selfCommand(), s.run.ID()) }

@@ -1,4 +1,4 @@
-package main
+package exit
 
 import (
 	"errors"
@@ -19,23 +19,23 @@ func TestExitCodes(t *testing.T) {
 	t.Parallel()
 	kinds := failureKinds(t)
 	require.NotEmpty(t, kinds)
-	require.Len(t, exitCodes, len(kinds))
+	require.Len(t, codes, len(kinds))
 	for _, k := range kinds {
-		require.Contains(t, exitCodes, k)
-		err := asExit(failure.New(k, errors.New("x"), "do y"))
-		var ee *exitError
+		require.Contains(t, codes, k)
+		err := Of(failure.New(k, errors.New("x"), "do y"))
+		var ee *Error
 		require.ErrorAs(t, err, &ee)
-		require.Equal(t, exitCodes[k], ee.code)
-		require.Equal(t, "do y", ee.hint)
+		require.Equal(t, codes[k], ee.Code)
+		require.Equal(t, "do y", ee.Hint)
 	}
 	for k := range hints {
-		require.Contains(t, exitCodes, k)
+		require.Contains(t, codes, k)
 	}
 }
 
 // failureKinds reads the kinds off the source that declares them.
 func failureKinds(t *testing.T) (kinds []failure.Kind) {
-	f, err := parser.ParseFile(token.NewFileSet(), "../../internal/failure/failure.go", nil, 0)
+	f, err := parser.ParseFile(token.NewFileSet(), "../failure/failure.go", nil, 0)
 	require.NoError(t, err)
 	ast.Inspect(f, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
@@ -55,10 +55,10 @@ func failureKinds(t *testing.T) (kinds []failure.Kind) {
 // What only the program can do that began a session is said so.
 func TestHintOfMissingTools(t *testing.T) {
 	t.Parallel()
-	err := asExit(failure.New(failure.InvalidRequest, &app.MissingToolsError{SessionID: "s", Tools: []string{"restart"}}, ""))
-	var exit *exitError
-	require.ErrorAs(t, err, &exit)
-	require.Equal(t, exitUsage, exit.code)
+	err := Of(failure.New(failure.InvalidRequest, &app.MissingToolsError{SessionID: "s", Tools: []string{"restart"}}, ""))
+	var got *Error
+	require.ErrorAs(t, err, &got)
+	require.Equal(t, Usage, got.Code)
 	require.EqualError(t, err, `session s: its cascade names the tool "restart", which is neither built in, nor declared, nor given`)
-	require.Equal(t, "do it in the program that began the session, which gives it its tools", exit.hint)
+	require.Equal(t, "do it in the program that began the session, which gives it its tools", got.Hint)
 }

@@ -1,4 +1,4 @@
-package engine
+package verdict
 
 import (
 	"os"
@@ -8,14 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/cascade"
-	"github.com/windlass-run/windlass/engine/verdict"
 )
 
 // TestEveryBuiltinValidator has the engine judge by every built-in validator and tell a model about
 // it, and looks for it in the page of the language: a kind that is only parsed fails here.
 func TestEveryBuiltinValidator(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../docs/cascade.md")
+	page, err := os.ReadFile("../../docs/cascade.md")
 	require.NoError(t, err)
 	c := &cascade.Cascade{}
 	for _, written := range cascade.BuiltinValidators() {
@@ -27,7 +26,7 @@ func TestEveryBuiltinValidator(t *testing.T) {
 		if ref.Kind == cascade.ValidatorCommand {
 			continue // judged by a tool, in TestToolAndCommandValidators
 		}
-		rule, _, why := verdict.Rule(ref, " \t")
+		rule, _, why := Rule(ref, " \t")
 		require.NotEmpty(t, rule, written)
 		require.NotEmpty(t, why, written)
 	}

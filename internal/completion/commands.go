@@ -1,4 +1,4 @@
-package main
+package completion
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/app/cards"
 	"github.com/windlass-run/windlass/internal/clickhouse"
-	"github.com/windlass-run/windlass/internal/completion"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/names"
 	"github.com/windlass-run/windlass/internal/scaffold"
@@ -19,9 +18,6 @@ import (
 	"github.com/windlass-run/windlass/internal/term/live"
 	"github.com/windlass-run/windlass/internal/term/models"
 )
-
-// What a shell completes is read from the folder of the sessions, the files that a command names, and
-// windlass.json. Nothing is restored, fetched, started or asked for, and an error completes nothing.
 
 // completer returns what may stand in the place of a word that is being written.
 type completer = cobra.CompletionFunc
@@ -62,17 +58,17 @@ var flagCompleters = map[string]completer{
 	"graph --format":            oneOf("mermaid", "svg", "text"),
 	"init --model":              modelNames,
 	"init --template":           oneOf(scaffold.Names()...),
-	"run --progress":            oneOf(textsOf(live.Modes())...),
-	"resume --progress":         oneOf(textsOf(live.Modes())...),
-	"replay --progress":         oneOf(textsOf(replayModes)...),
+	"run --progress":            oneOf(live.Modes()...),
+	"resume --progress":         oneOf(live.Modes()...),
+	"replay --progress":         oneOf(live.ReplayModes()...),
 	"resume --fork":             sessionPhases,
 	"resume --cascade":          cascadeFiles,
 	"context show --phase":      sessionPhases,
 	"context select --phase":    sessionPhases,
 	"context select --model":    modelNames,
-	"context select --strategy": oneOf(textsOf(cards.Strategies())...),
+	"context select --strategy": oneOf(cards.Strategies()...),
 	"diff --phase":              sessionPhases,
-	"cost --by":                 oneOf(textsOf(clickhouse.CostBys())...),
+	"cost --by":                 oneOf(clickhouse.CostBys()...),
 	"cost --session":            sessionNames,
 	"sessions list --by":        oneOf("tag"),
 	"test freeze --cascade":     cascadeFiles,
@@ -80,8 +76,13 @@ var flagCompleters = map[string]completer{
 	"serve --root":              folders,
 }
 
-// addCompletions gives the commands what completes their arguments and flags.
-func addCompletions(root *cobra.Command) {
+// Names lists the commands and flags that Add gives a completion, such as "run" and "run --model".
+func Names() []string {
+	return append(slices.Sorted(maps.Keys(wordCompleters)), slices.Sorted(maps.Keys(flagCompleters))...)
+}
+
+// Add gives the command of a program and all below it what completes their arguments and flags.
+func Add(root *cobra.Command) {
 	var visit func(*cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		path := strings.TrimPrefix(cmd.CommandPath(), root.Name()+" ")
@@ -128,16 +129,12 @@ func sessionAndPhase(cmd *cobra.Command, args []string, written string) ([]strin
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
-func oneOf(list ...string) completer {
-	return cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp)
-}
-
-func textsOf[T ~string](list []T) []string {
+func oneOf[T ~string](list ...T) completer {
 	texts := make([]string, len(list))
 	for i, t := range list {
 		texts[i] = string(t)
 	}
-	return texts
+	return cobra.FixedCompletions(texts, cobra.ShellCompDirectiveNoFileComp)
 }
 
 func cascadeFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -170,7 +167,7 @@ func completeSessions(given []string, written string, scope names.Scope) []strin
 	if err != nil {
 		return nil
 	}
-	return completion.Sessions(home, given, written, scope)
+	return Sessions(home, given, written, scope)
 }
 
 // inputNames completes the names of the inputs of the cascade on the line.
@@ -198,7 +195,7 @@ func sessionPhases(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 	if err != nil || len(args) == 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	phases := completion.Phases(home, args[0])
+	phases := phasesOf(home, args[0])
 	if phases == nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -1,4 +1,4 @@
-package engine
+package checks
 
 import (
 	"cmp"
@@ -12,7 +12,6 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
-	"github.com/windlass-run/windlass/engine/texts"
 	"github.com/windlass-run/windlass/engine/verdict"
 	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/quantity"
@@ -22,8 +21,8 @@ import (
 const shownImages = 3
 
 // question is what a validator is asked: a text, and what it goes back to.
-func (c *validators) question(content string) map[string]any {
-	q := map[string]any{"content": content, "original_input": c.templates.Run.Input}
+func (c *Validators) question(content string) map[string]any {
+	q := map[string]any{"content": content, "original_input": c.Templates.Run.Input}
 	if c.Rec.Rules.ShowsTurn() {
 		n := len(c.images())
 		q["has_images"], q["image_count"] = n > 0, n
@@ -32,8 +31,8 @@ func (c *validators) question(content string) map[string]any {
 }
 
 // images returns all images of the visit's history, the oldest first.
-func (c *validators) images() []echo.Part {
-	parts := c.attached
+func (c *Validators) images() []echo.Part {
+	parts := c.Attached
 	for _, it := range c.Record.History {
 		parts = append(parts[:len(parts):len(parts)], verdict.Images(it.Message)...)
 	}
@@ -41,18 +40,18 @@ func (c *validators) images() []echo.Part {
 }
 
 // newestImages returns those that a validator is shown.
-func (c *validators) newestImages() []echo.Part {
+func (c *Validators) newestImages() []echo.Part {
 	all := c.images()
 	return all[max(len(all)-shownImages, 0):]
 }
 
 // conversation is what an inline validator is sent first. A model that takes no images gets none.
-func (c *validators) conversation(ctx context.Context, name string, def cascade.InlineValidator, content string) ([]*echo.Message, error) {
-	text, err := c.instructions(name, def, c.question(content))
+func (c *Validators) conversation(ctx context.Context, name string, def cascade.InlineValidator, content string) ([]*echo.Message, error) {
+	text, err := c.instructions(name, def, content)
 	if err != nil {
 		return nil, err
 	}
-	what := cmp.Or(c.subject, "answer")
+	what := cmp.Or(c.Subject, "answer")
 	if !c.usesContent(def.Instructions) {
 		text += "\n\nThe " + what + " to judge:\n" + content
 	}
@@ -69,12 +68,12 @@ func (c *validators) conversation(ctx context.Context, name string, def cascade.
 }
 
 // imageMessage shows an inline validator the newest images, nil when there is nothing to show.
-func (c *validators) imageMessage(ctx context.Context, name string) (*echo.Message, error) {
+func (c *Validators) imageMessage(ctx context.Context, name string) (*echo.Message, error) {
 	images := c.newestImages()
 	if !c.Rec.Rules.ShowsTurn() || len(images) == 0 {
 		return nil, nil //nolint:nilnil // see above
 	}
-	facts, err := c.calls.Models.Of(ctx, c.modelOf(name))
+	facts, err := c.Calls.Models.Of(ctx, c.ModelOf(name))
 	if err != nil || facts.NoImages {
 		return nil, err
 	}
@@ -83,8 +82,8 @@ func (c *validators) imageMessage(ctx context.Context, name string) (*echo.Messa
 }
 
 // usesContent reports whether instructions show what is judged themselves.
-func (c *validators) usesContent(instructions string) bool {
-	t, err := c.templates.Parse(instructions)
+func (c *Validators) usesContent(instructions string) bool {
+	t, err := c.Templates.Parse(instructions)
 	if err != nil || t.Uses("content") || !c.Rec.Rules.ShowsTurn() {
 		return err == nil && t.Uses("content")
 	}
@@ -96,17 +95,17 @@ func (c *validators) usesContent(instructions string) bool {
 	return false
 }
 
-func (c *validators) instructions(name string, def cascade.InlineValidator, question map[string]any) (string, error) {
-	return c.templates.TextWith("validators."+name, def.Instructions, validatorVars(c.templates, question))
+func (c *Validators) instructions(name string, def cascade.InlineValidator, content string) (string, error) {
+	return c.Templates.TextWith("validators."+name, def.Instructions, c.Vars(content))
 }
 
-// validatorVars returns what the instructions of an inline validator see: what is asked by its names, and
-// also as members of input.
-func validatorVars(t *texts.Templates, question map[string]any) map[string]any {
-	vars := t.Vars()
+// Vars returns what the instructions of an inline validator see when it judges a text: what is asked by its
+// names, and also as members of input.
+func (c *Validators) Vars(content string) map[string]any {
+	vars, question := c.Templates.Vars(), c.question(content)
 	maps.Copy(vars, question)
-	if t.Rec.Rules.ShowsTurn() {
-		input := maps.Clone(t.Run.Input)
+	if c.Rec.Rules.ShowsTurn() {
+		input := maps.Clone(c.Templates.Run.Input)
 		if input == nil {
 			input = map[string]any{}
 		}
@@ -117,7 +116,7 @@ func validatorVars(t *texts.Templates, question map[string]any) map[string]any {
 }
 
 // readVerdict reads what a validator answered; ok is false when it has not decided.
-func (c *validators) readVerdict(text string) (vd *echo.Verdict, ok bool) {
+func (c *Validators) readVerdict(text string) (vd *echo.Verdict, ok bool) {
 	if !c.Rec.Rules.FindsVerdicts() {
 		return verdict.ReadWhole(text)
 	}
@@ -128,7 +127,7 @@ func (c *validators) readVerdict(text string) (vd *echo.Verdict, ok bool) {
 }
 
 // noVerdict is the verdict of a validator that has answered something else: its text is the reason.
-func (c *validators) noVerdict(name, text string) (*echo.Verdict, error) {
+func (c *Validators) noVerdict(name, text string) (*echo.Verdict, error) {
 	vd := &echo.Verdict{Reason: fmt.Sprintf("the validator %s did not give a verdict", name)}
 	warning := fmt.Sprintf("validator %s answered without a verdict: %s", name, excerpt.Clip(text, 200))
 	if c.Rec.Rules.FindsVerdicts() {
@@ -141,13 +140,13 @@ func (c *validators) noVerdict(name, text string) (*echo.Verdict, error) {
 }
 
 // couldNotRun is the verdict of a validator that has failed itself.
-func (c *validators) couldNotRun(why string) *echo.Verdict {
+func (c *Validators) couldNotRun(why string) *echo.Verdict {
 	return &echo.Verdict{Reason: "the validator could not run: " + c.reason(why)}
 }
 
 // reason returns what is recorded, and told, of a text for which a validator rejects: the last lines, in
 // characters that a record gives back as they are.
-func (c *validators) reason(text string) string {
+func (c *Validators) reason(text string) string {
 	if c.Rec.Rules.FindsVerdicts() {
 		text = strings.ToValidUTF8(text, "\uFFFD")
 	}
@@ -159,7 +158,9 @@ type noOutcomeError struct{ error }
 
 func (e noOutcomeError) Unwrap() error { return e.error }
 
-func noOutcome(err error) error {
+// NoOutcome marks the error, if any, of a validator that has not come to an end. It does not reject what
+// was to be judged, but ends the run.
+func NoOutcome(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -168,13 +169,13 @@ func noOutcome(err error) error {
 
 // endsRun reports whether a failed validator ends the run: it has no outcome, a script has no answer for
 // it, or the cost of its call is unknown, so that a limit of money cannot be kept from then on. A recorded
-// verdict was decided.
-func (c *validators) endsRun(name string, err error) bool {
+// RecordVerdict was decided.
+func (c *Validators) endsRun(name string, err error) bool {
 	var me *effect.ModelError
 	if !errors.As(err, &me) {
 		return errors.As(err, new(noOutcomeError))
 	}
-	usd, _ := c.calls.Ledger.Limited()
+	usd, _ := c.Calls.Ledger.Limited()
 	unknown := usd && !me.Unpaid && c.Rec.Peek(echo.NodeVerdict, c.Here().Named(echo.StepVerdict, name)) == nil
 	return me.Kind == echo.ModelErrScript || unknown
 }
@@ -185,18 +186,4 @@ func fitArguments(spec effect.ToolSpec, all map[string]any) (json.RawMessage, er
 		return nil, fmt.Errorf("read the schema of tool %s: %w", spec.Name, err)
 	}
 	return effect.MustJSON(all), nil
-}
-
-// contentOf is what validators see of an answer: its text, and what the tools of its turn answered.
-func (c *conversation) contentOf(text string) string {
-	if !c.Rec.Rules.ShowsTurn() {
-		return text
-	}
-	var results []*echo.Message
-	for _, it := range c.Record.History {
-		if it.Message.Role() == echo.RoleTool && it.Attempt == c.Attempt && it.Turn == c.Turn && it.Order > 0 {
-			results = append(results, it.Message)
-		}
-	}
-	return verdict.Content(text, results)
 }

@@ -1,0 +1,34 @@
+package checks
+
+import (
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/core"
+	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/verdict"
+)
+
+// Answer is what [Checks.Judge] judges.
+type Answer struct {
+	Text   string
+	Empty  string // why there is no text; "": there is some
+	Passed bool   // loop_until has accepted it already
+}
+
+// AnswerOf reads the answer of a model, by which nothing has judged yet.
+func AnswerOf(resp *effect.ModelResponse) Answer {
+	return Answer{Text: resp.Message.Text(), Empty: core.WhyEmpty(resp)}
+}
+
+// Content returns what validators see of an answer: its text, and what the tools of its turn answered.
+func (c *Validators) Content(text string) string {
+	if !c.Rec.Rules.ShowsTurn() {
+		return text
+	}
+	var results []*echo.Message
+	for _, it := range c.Record.History {
+		if it.Message.Role() == echo.RoleTool && it.Attempt == c.Attempt && it.Turn == c.Turn && it.Order > 0 {
+			results = append(results, it.Message)
+		}
+	}
+	return verdict.Content(text, results)
+}
