@@ -60,8 +60,8 @@ func goldenSoundings() []golden {
 			Standings: []Standing{{
 				Number: 2, State: CandidateWon, Why: "w", SameAs: 1, Copies: 2, Votes: 3, EValue: 24, Quality: ptr(0.5), Value: ptr(0.25), CostUSD: ptr(0.125), Tokens: 9, Hash: "h",
 			}},
-			Prefix: &Prefix{Shared: 1, Waited: 2, Cached: 3, SavedUSD: ptr(0.5)},
-			Room:   &Room{Covers: true, NeededUSD: 0.5, LeftUSD: 1.5, NeededTokens: 5, LeftTokens: 15, Unknown: true},
+			Prefix:   &Prefix{Shared: 1, Waited: 2, Cached: 3, SavedUSD: ptr(0.5)},
+			Room:     &Room{Covers: true, NeededUSD: 0.5, LeftUSD: 1.5, NeededTokens: 5, LeftTokens: 15, Unknown: true},
 			Frontier: []FrontierPoint{{Number: 2, Quality: 0.5, WeighedUSD: ptr(0.25), DominatedBy: []int{1}}},
 		}, `{"step":1,"winner":2,"how":"votes","tie":true,"confidence":0.9,"needed":10,"e_value":12,"pairs":3,"flipped":1,"cost_usd":0.5,"standings":[{"number":2,"state":"won","why":"w",`+
 			`"same_as":1,"copies":2,"votes":3,"e_value":24,"quality":0.5,"value":0.25,"cost_usd":0.125,"tokens":9,"hash":"h"}],`+
