@@ -173,7 +173,7 @@ func (w Words) keyHome(key string) string {
 		return `in "reforge" of "soundings"`
 	case slices.Contains([]string{
 		"instructions", "tackle", "handoffs", "rules", "output_schema", "callouts", "context", "routing", "on_error", "after", "for_each", "sub_cascades",
-		"async_cascades", "wards",
+		"async_cascades", "wards", "human_input",
 	}, key):
 		return "in a phase"
 	}
@@ -240,7 +240,7 @@ func (w Words) Later(at document.Place, key string) bool {
 		}
 	case phasePointer.MatchString(pointer):
 		later = []string{
-			"human_input", "decision_points", "output_extraction", "memory", "rag", "audibles", "manifest_context", "narrator", "browser",
+			"decision_points", "output_extraction", "memory", "rag", "audibles", "manifest_context", "narrator", "browser",
 		}
 	case soundingsPointer.MatchString(pointer):
 		later = []string{"human_eval", "llm_prefilter"}
