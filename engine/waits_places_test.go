@@ -174,12 +174,12 @@ func TestWaitAndBudget(t *testing.T) {
 	require.Error(t, err)
 	require.Equal(t, echo.StatusOverBudget, res.Status, "%v", err)
 	require.Equal(t, []string{"a/node1/wait"}, b.open())
-	more := fmt.Sprintf(source, "1")
-	res, err = b.goesOn(more)
+	raised := fmt.Sprintf(source, "0.02")
+	res, err = b.goesOnWith(raised, &cascade.Budget{MaxUSD: 1})
 	require.Error(t, err)
 	require.Equal(t, echo.StatusWaiting, res.Status)
 	l.leave("a/node1/wait", "fine", "")
-	res, err = b.goesOn(more)
+	res, err = b.goesOn(raised)
 	require.NoError(t, err)
 	require.Equal(t, "<fine>", res.Output)
 	b.once(m.requests)
@@ -195,7 +195,7 @@ func TestWaitAndFailure(t *testing.T) {
 	b, m, l := asking(t)
 	m.fail = func(_ *effect.ModelRequest, last string) error {
 		if last == "b" {
-			return &effect.ModelError{Kind: echo.ModelErrAuth, Message: "no key"}
+			return &effect.ModelError{Kind: echo.ModelErrAuth, Model: "m", Message: "no key"}
 		}
 		return nil
 	}

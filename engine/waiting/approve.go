@@ -3,7 +3,9 @@ package waiting
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -58,6 +60,9 @@ func Canonical(args json.RawMessage) (json.RawMessage, error) {
 	var value any
 	if err := dec.Decode(&value); err != nil {
 		return nil, fmt.Errorf("read arguments: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("read arguments: something follows the JSON value")
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
