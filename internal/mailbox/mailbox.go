@@ -189,9 +189,9 @@ func (b Box) signals(name string) ([]Letter, error) {
 	return out, nil
 }
 
-func answerFile(wait string) string  { return "answer-" + wait + ".json" }
+func answerFile(wait string) string   { return "answer-" + wait + ".json" }
 func signalFile(letter string) string { return "signal-" + letter + ".json" }
-func takenFile(letter string) string { return "taken-" + letter + ".json" }
+func takenFile(letter string) string  { return "taken-" + letter + ".json" }
 
 // write makes a file that is not there yet: a reader finds all of it or nothing. The error is
 // [fs.ErrExist] when it is there.

@@ -299,7 +299,9 @@ const MaxSignal = 200
 // is "". One with the same letter is left once.
 func (d Desk) Signal(session, name string, a echo.Answer) error {
 	switch {
-	case strings.TrimSpace(name) == "" || len(name) > MaxSignal:
+	case name != "" && strings.TrimSpace(name) == "":
+		return failure.New(failure.InvalidRequest, errors.New("the name of a signal is empty"), "")
+	case name == "" || len(name) > MaxSignal:
 		return failure.New(failure.InvalidRequest, fmt.Errorf("the name of a signal has 1 to %d bytes, not %d", MaxSignal, len(name)), "")
 	case session == "":
 		return stored(HomeBox(d.Home).Send(name, a))
