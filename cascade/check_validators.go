@@ -39,6 +39,8 @@ func (k validatorRules) checkValidatorRef(at place, text string) {
 		k.checkJudge(at, text, err)
 	case v.Kind == ValidatorCascade:
 		childRules(k).checkJudge(at, k.cascade.Reaches[text])
+	case v.Kind == ValidatorTool:
+		peopleRules(k).checkJudge(at, v.Name)
 	case err != nil:
 		at.Error(CodeInvalidValidator, err.Error(), "the built-in validators are "+strings.Join(BuiltinValidators(), ", "))
 	case v.Kind == ValidatorCommand:

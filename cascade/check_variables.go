@@ -198,6 +198,9 @@ func (k variableRules) stateShape(of func(located) bool) *shape.Shape {
 			continue
 		}
 		s.Members[StateOutputPrefix+p.Name] = nil
+		if p.HumanInput != nil {
+			s.Members[StateHumanPrefix+p.Name] = nil
+		}
 		if len(p.OutputSchema) > 0 {
 			s.Members[StateValidatedOutput] = nil
 		}
@@ -303,7 +306,15 @@ func quoteExpression(s string) string {
 // unsetState reports a name of the state that nothing sets before a template is rendered.
 func (k variableRules) unsetState(t templateAt, l *Lookup, what string) {
 	name, _ := l.Path[1].(string)
-	if of, is := strings.CutPrefix(name, StateOutputPrefix); is && k.cascade.IsGraph() && k.names.named[of] {
+	of, is := strings.CutPrefix(name, StateOutputPrefix)
+	if asked, isAnswer := strings.CutPrefix(name, StateHumanPrefix); isAnswer {
+		if i, known := k.names.first[asked]; known && k.phases[i].HumanInput == nil {
+			t.report(l, SeverityError, fmt.Sprintf("%s uses %q, and phase %q asks nobody", describe(t.at), what, asked), fmt.Sprintf(`add "human_input" to phase %q, or remove this`, asked))
+			return
+		}
+		of, is = asked, true
+	}
+	if is && k.cascade.IsGraph() && k.names.named[of] {
 		t.report(l, SeverityError, fmt.Sprintf("%s uses %q, and phase %q is not surely before it", describe(t.at), what, of), fmt.Sprintf("add %q to \"after\"", of))
 		return
 	}
