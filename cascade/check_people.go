@@ -1,12 +1,11 @@
 package cascade
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
+	"github.com/windlass-run/windlass/cascade/people"
 	"github.com/windlass-run/windlass/cascade/wording"
-	"github.com/windlass-run/windlass/engine/waiting"
 )
 
 // peopleRules are those of what waits for people, and for signals.
@@ -16,43 +15,17 @@ func (k peopleRules) checkPhase(p located) {
 	if p.HumanInput != nil {
 		p.HumanInput.Check(p.at.Key("human_input"))
 	}
-	if waiting.Asks(p.Tool) && p.at.Has("timeout") && p.at.Intact("timeout", "tool") {
-		hint := "remove it"
-		if own := waitTimeouts[p.Tool]; own != "" {
-			hint = fmt.Sprintf("write it as an input of the tool, %q, in seconds", own)
-		}
-		p.at.NoEffect("timeout", fmt.Sprintf("%s waits with the tool %q, which this timeout does not end", p.title(), p.Tool), hint)
-	}
+	people.CheckTool(p.at, p.title(), p.Tool)
 	k.checkApprove(p)
 }
 
-// waitTimeouts are the arguments by which waits of tools end.
-var waitTimeouts = map[string]string{waiting.ToolAwait: "timeout", waiting.ToolDecision: "timeout_seconds"}
-
-// checkApprove finds patterns that no call waits for.
+// checkApprove holds the patterns of approve against the tools of the phase.
 func (k peopleRules) checkApprove(p located) {
-	rules := p.at.Key("rules")
-	if k.known.Recorded || !rules.Has("approve") || !rules.Intact("approve") {
+	if k.known.Recorded {
 		return
 	}
-	if len(p.Rules.Approve) == 0 {
-		rules.NoEffect("approve", fmt.Sprintf("%q of %s names no tool", "approve", p.title()), "name one or remove it")
-		return
-	}
-	names, known := k.toolsOf(p)
-	for i, pattern := range p.Rules.Approve {
-		at := rules.Key("approve").Index(i)
-		matches := func(name string) bool { return waiting.Needs([]string{pattern}, name) }
-		switch {
-		case !at.Sound():
-		case slices.ContainsFunc(names, func(name string) bool { return matches(name) && !IsEngineTool(name) }):
-		case slices.ContainsFunc(names, matches) || IsEngineTool(pattern):
-			at.Warn(CodeNoEffect, fmt.Sprintf("%s has calls of %q wait for approval, which windlass answers itself: they never do", p.title(), pattern), "remove it")
-		case known:
-			at.Warn(CodeNoEffect, fmt.Sprintf("%s has calls of %q wait for approval, and has no tool of that name", p.title(), pattern),
-				cmp.Or(meant(pattern, names), knownNames("its tools are ", names), "remove it"))
-		}
-	}
+	tools, known := k.toolsOf(p)
+	people.CheckApprove(p.at.Key("rules"), p.title(), p.Rules.Approve, people.Tools{Names: tools, Answered: IsEngineTool, Unsure: !known})
 }
 
 // toolsOf returns the tools of a phase as they are called, and whether these are all of them.
@@ -68,7 +41,7 @@ func (k peopleRules) toolsOf(p located) (names []string, known bool) {
 		case k.tools.has(name):
 		case r != nil:
 			name = r.ToolName()
-		case lacks(name) == "":
+		case wording.Lacks(name) == "":
 			known = false
 		default:
 			continue // which is not offered
