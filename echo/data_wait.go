@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -154,6 +155,11 @@ func WaitID(session string, key Key) string {
 
 // waitIDLength is the length of the id of a wait, in characters of Crockford's base32.
 const waitIDLength = 10
+
+// IsWaitID reports whether a text can be the id of a wait.
+func IsWaitID(s string) bool {
+	return len(s) == waitIDLength && strings.Trim(s, "0123456789abcdefghjkmnpqrstvwxyz") == ""
+}
 
 // Deadline returns when a wait ends that was recorded at a time; zero: never.
 func (d *Wait) Deadline(since time.Time) time.Time {

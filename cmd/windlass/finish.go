@@ -20,6 +20,7 @@ import (
 	"github.com/windlass-run/windlass/internal/term/live"
 	"github.com/windlass-run/windlass/internal/term/page"
 	"github.com/windlass-run/windlass/internal/term/summary"
+	"github.com/windlass-run/windlass/internal/waits"
 )
 
 // showOptions are the flags that say how a run is shown.
@@ -47,6 +48,7 @@ type shownRun struct {
 	run     *app.Run
 	notices *term.Notices
 	closing app.Closing
+	waits   []*waits.Wait
 	views   *live.Tree // of the run and of its children
 	drawing bool       // the run is drawn in place, and lines are for afterwards
 	dropped bool       // the reader of standard output has gone away, which is yet to be said
@@ -118,6 +120,7 @@ func (s *shownRun) finish(res *engine.Result, runErr error) error {
 	if s.drawing = false; s.dropped {
 		s.readerGone()
 	}
+	s.findWaits(res)
 	printErr := s.printResult(res, runErr)
 	s.printSummary(res)
 	if err := s.closing.Cards; err != nil {
@@ -170,8 +173,19 @@ func (s *shownRun) ended(res *engine.Result) summary.Run {
 	for _, p := range res.Phases {
 		out.Phases = append(out.Phases, s.run.VisitTotals(p.Key))
 	}
-	out.Soundings = s.soundings()
+	out.Waits, out.Soundings = s.waits, s.soundings()
 	return out
+}
+
+// findWaits reads what a run waits for that has ended so.
+func (s *shownRun) findWaits(res *engine.Result) {
+	if res.Status != echo.StatusWaiting {
+		return
+	}
+	var err error
+	if s.waits, err = (waits.Desk{Home: s.con.app.Home()}).List(context.Background(), s.run.ID()); err != nil {
+		fmt.Fprintf(s.con.err, "Warning: read what the run waits for: %v\n", err)
+	}
 }
 
 // soundings reads what became of candidates: none where the record cannot be read, which its own error says.

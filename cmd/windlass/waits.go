@@ -17,7 +17,9 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/commandline"
 	"github.com/windlass-run/windlass/internal/exit"
+	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/live"
 	"github.com/windlass-run/windlass/internal/term/reports"
 	"github.com/windlass-run/windlass/internal/waits"
 )
@@ -77,6 +79,7 @@ type answering struct {
 	reason, arguments, value, shown string
 	fields                          []string
 	resume                          bool
+	progressOptions
 }
 
 func newAnswerCommand(con *console) *cobra.Command {
@@ -92,7 +95,12 @@ exactly as it was shown or as it was edited. Other answers are a text, yes or no
 them, or --field NAME=VALUE for each field of a form. --value takes any answer as JSON.`,
 		Example: "  windlass answer 7k2mq\n  windlass answer 7k2mq allow --resume\n  windlass answer 7k2mq deny --reason \"not on a Friday\"\n" +
 			"  windlass answer 7k2mq edit --arguments '{\"to\": \"staging\"}'",
-		Args: cobra.RangeArgs(1, 2),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 || len(args) > 2 || args[0] == "" {
+				return exit.UsageError(fmt.Errorf("windlass answer takes the id of a wait and at most one answer, got %q", args), "windlass waiting")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, con, args)
 		},
@@ -104,6 +112,7 @@ them, or --field NAME=VALUE for each field of a form. --value takes any answer a
 	f.StringVar(&o.value, "value", "", "the answer as `JSON`")
 	f.StringVar(&o.shown, "shown", "", "answer only if the wait still shows what has this `HASH`")
 	f.BoolVar(&o.resume, "resume", false, "continue the run with the answer")
+	o.progressFlag(con, cmd, live.Modes())
 	con.jsonFlag(cmd)
 	return cmd
 }
@@ -125,10 +134,13 @@ func (o *answering) run(cmd *cobra.Command, con *console, args []string) error {
 		return con.print(w, func() error { return showWait(con, w) })
 	}
 	if err := desk.Answer(w, waits.Given{Value: value, Shown: echo.Hash(o.shown), By: userName(), Via: echo.ViaCommand}); err != nil {
+		if failure.Is(err, failure.InvalidInput) {
+			return exit.UsageError(err, "windlass answer "+w.ID+", which shows how it is answered")
+		}
 		return err
 	}
 	if o.resume {
-		return resumeSession(cmd.Context(), con, w.Root, resumeOptions{showOptions: showOptions{asJSON: con.asJSON}})
+		return resumeSession(cmd.Context(), con, w.Root, resumeOptions{showOptions: showOptions{asJSON: con.asJSON, progressOptions: o.progressOptions}})
 	}
 	return con.print(map[string]string{"wait": w.ID, "session": w.Session, "resume": w.Root}, func() error {
 		fmt.Fprintf(con.out, "Answered. Continue the run: %s resume %s\n", commandline.Self(), w.Root)

@@ -25,8 +25,15 @@ type postbox struct {
 func (p *postbox) Answer(_ context.Context, req *effect.WaitRequest) (*echo.Answer, error) {
 	session := p.run.ID()
 	if req.Wait.Kind == echo.WaitSignal {
-		claimant := session + " " + req.Key.String()
-		for _, box := range []mailbox.Box{waits.Box(p.home, session), waits.HomeBox(p.home)} {
+		claimant := waits.Claimant(session, req.Key)
+		boxes := []mailbox.Box{waits.Box(p.home, session), waits.HomeBox(p.home)}
+		for _, box := range boxes { // one that a process took before it died comes first, wherever it is
+			a, err := box.Taken(req.Wait.Signal, claimant)
+			if a != nil || err != nil {
+				return a, err
+			}
+		}
+		for _, box := range boxes {
 			a, err := box.Take(req.Wait.Signal, claimant, req.Deadline())
 			if a != nil || err != nil {
 				return a, err
@@ -69,7 +76,13 @@ func (a *App) checkAnswered(ctx context.Context, rec *journal.Recording) error {
 		return err
 	}
 	for _, w := range open {
-		if w.IsReady() || a.hasSignal(w) {
+		ready := w.IsReady(time.Now())
+		if !ready && w.Kind == echo.WaitSignal {
+			if ready, err = (waits.Desk{Home: a.home}).HasSignal(w); err != nil {
+				return failure.New(failure.Damaged, err, "")
+			}
+		}
+		if ready {
 			return nil
 		}
 	}
@@ -79,22 +92,6 @@ func (a *App) checkAnswered(ctx context.Context, rec *journal.Recording) error {
 	return failure.New(failure.Waiting, &WaitsError{Session: rec.Header.SessionID, Waits: open}, "")
 }
 
-func (a *App) hasSignal(w *waits.Wait) bool {
-	if w.Kind != echo.WaitSignal {
-		return false
-	}
-	for _, box := range []mailbox.Box{waits.Box(a.home, w.Session), waits.HomeBox(a.home)} {
-		if found, err := box.Signals(); err == nil {
-			for _, l := range found {
-				if l.Signal == w.Signal {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
 // WaitsError says that a session waits, and for what.
 type WaitsError struct {
 	Session string
@@ -102,5 +99,8 @@ type WaitsError struct {
 }
 
 func (e *WaitsError) Error() string {
-	return fmt.Sprintf("session %s still waits for %d answers", e.Session, len(e.Waits))
+	if len(e.Waits) == 1 {
+		return fmt.Sprintf("session %s still waits for %s, and nothing is written", e.Session, e.Waits[0].For())
+	}
+	return fmt.Sprintf("session %s still waits for %d answers, and nothing is written", e.Session, len(e.Waits))
 }

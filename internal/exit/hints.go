@@ -23,6 +23,7 @@ var hints = map[failure.Kind]string{
 	failure.SessionBusy:    "wait for its end, or stop that process",
 	failure.Diverged:       "--fork with an entry before that one, or a cascade from which it follows",
 	failure.StorageFailed:  "windlass doctor",
+	failure.UnknownWait:    "windlass waiting",
 }
 
 // hintFor returns the next step for an error that says more than its kind; "" for others.
@@ -37,6 +38,8 @@ func hintFor(err error) string {
 		rights *app.RightsError
 		value  *app.FileInputError
 		blind  *app.NoImagesError
+
+		waiting *app.WaitsError
 	)
 	switch {
 	case errors.As(err, new(*app.SessionIDError)), errors.As(err, new(*app.ReservedIDError)):
@@ -57,6 +60,8 @@ func hintFor(err error) string {
 		return "another model, as --model " + blind.Phase + "=MODEL; \"images\": true of the model in windlass.json says that it takes them"
 	case errors.As(err, new(*app.SecretFileError)):
 		return "a file without it"
+	case errors.As(err, &waiting):
+		return fmt.Sprintf("%s waiting %s", commandline.Self(), waiting.Session)
 	case errors.As(err, new(*archive.AmbiguousError)):
 		return "one of these ids, or more of it"
 	case errors.As(err, new(*app.NoScriptError)):

@@ -72,7 +72,7 @@ func (r Run) hint(kind failure.Kind, err error) string {
 	case kind == failure.ModelUnavailable:
 		return r.resume()
 	case kind == failure.Waiting:
-		return "windlass waiting " + r.ID() + "; windlass answer ID answers"
+		return fmt.Sprintf("%s waiting %s", commandline.Self(), r.ID())
 	case errors.As(err, &known) && known.Try != "":
 		return known.Try
 	case errors.As(err, &tool) && tool.Kind == effect.KindUnfinished:

@@ -71,21 +71,19 @@ func (b Box) Answered(wait string) (*echo.Answer, error) {
 
 // Send leaves a signal under the id of its letter. A signal that is there already is left as it is.
 func (b Box) Send(name string, a echo.Answer) error {
-	err := b.write("signal-"+a.Letter+".json", Letter{Signal: name, Answer: a})
+	err := b.write(signalFile(a.Letter), Letter{Signal: name, Answer: a})
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
 	return err
 }
 
-// Take returns the oldest signal of a name that nobody else has taken, and takes it for a claimant; nil when there is
-// none, or none before a deadline that is not zero. The same claimant gets the same signal each time.
-func (b Box) Take(name, claimant string, deadline time.Time) (*echo.Answer, error) {
+// Taken returns the signal of a name that a claimant has taken here, nil when there is none.
+func (b Box) Taken(name, claimant string) (*echo.Answer, error) {
 	letters, err := b.signals(name)
 	if err != nil {
 		return nil, err
 	}
-	var free []Letter
 	for _, l := range letters {
 		by, err := b.takenBy(l.Answer.Letter)
 		switch {
@@ -93,9 +91,20 @@ func (b Box) Take(name, claimant string, deadline time.Time) (*echo.Answer, erro
 			return nil, err
 		case by == claimant:
 			return &l.Answer, nil
-		case by == "" && (deadline.IsZero() || l.At.Before(deadline)):
-			free = append(free, l)
 		}
+	}
+	return nil, nil //nolint:nilnil // see above
+}
+
+// Take returns the oldest signal of a name that nobody else has taken, and takes it for a claimant; nil when there is
+// none, or none before a deadline that is not zero. The same claimant gets the same signal each time.
+func (b Box) Take(name, claimant string, deadline time.Time) (*echo.Answer, error) {
+	if a, err := b.Taken(name, claimant); a != nil || err != nil {
+		return a, err
+	}
+	free, err := b.free(name, deadline)
+	if err != nil {
+		return nil, err
 	}
 	for _, l := range free {
 		err := b.write(takenFile(l.Answer.Letter), taken{claimant})
@@ -107,19 +116,36 @@ func (b Box) Take(name, claimant string, deadline time.Time) (*echo.Answer, erro
 		}
 		return &l.Answer, nil
 	}
-	return nil, nil
+	return nil, nil //nolint:nilnil // see above
 }
 
-// Signals returns the signals of the box that nobody has taken, the oldest first.
-func (b Box) Signals() ([]Letter, error) {
-	letters, err := b.signals("")
+// Has reports whether Take would return a signal.
+func (b Box) Has(name, claimant string, deadline time.Time) (bool, error) {
+	if a, err := b.Taken(name, claimant); a != nil || err != nil {
+		return a != nil, err
+	}
+	free, err := b.free(name, deadline)
+	return len(free) > 0, err
+}
+
+// free returns the signals of a name that nobody has taken and that were sent before a deadline that is not zero, the
+// oldest first.
+func (b Box) free(name string, deadline time.Time) ([]Letter, error) {
+	letters, err := b.signals(name)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(letters, func(l Letter) bool {
+	var out []Letter
+	for _, l := range letters {
 		by, err := b.takenBy(l.Answer.Letter)
-		return err == nil && by != ""
-	}), nil
+		if err != nil {
+			return nil, err
+		}
+		if by == "" && (deadline.IsZero() || l.At.Before(deadline)) {
+			out = append(out, l)
+		}
+	}
+	return out, nil
 }
 
 type taken struct {
@@ -132,7 +158,7 @@ func (b Box) takenBy(letter string) (string, error) {
 		return "", err
 	}
 	var t taken
-	if err := json.Unmarshal(text, &t); err != nil || t.By == "" {
+	if err := json.Unmarshal(text, &t); err != nil || t.By == "" { // it was not written by a mailbox, or is torn
 		return "", fmt.Errorf("read %s: it does not say who has taken the signal", filepath.Join(b.Dir, takenFile(letter)))
 	}
 	return t.By, nil
@@ -163,8 +189,9 @@ func (b Box) signals(name string) ([]Letter, error) {
 	return out, nil
 }
 
-func answerFile(wait string) string  { return "answer-" + wait + ".json" }
-func takenFile(letter string) string { return "taken-" + letter + ".json" }
+func answerFile(wait string) string   { return "answer-" + wait + ".json" }
+func signalFile(letter string) string { return "signal-" + letter + ".json" }
+func takenFile(letter string) string  { return "taken-" + letter + ".json" }
 
 // write makes a file that is not there yet: a reader finds all of it or nothing. The error is
 // [fs.ErrExist] when it is there.
@@ -176,6 +203,7 @@ func (b Box) write(name string, content any) (err error) {
 	if err != nil {
 		return fmt.Errorf("encode a letter: %w", err)
 	}
+	text = append(text, '\n')
 	if len(text) > MaxLetter {
 		return fmt.Errorf("a letter has %d bytes, at most %d are taken", len(text), MaxLetter)
 	}
@@ -187,7 +215,7 @@ func (b Box) write(name string, content any) (err error) {
 		return fmt.Errorf("write a letter: %w", err)
 	}
 	defer os.Remove(f.Name()) //nolint:errcheck // the link is what counts
-	_, err = f.Write(append(text, '\n'))
+	_, err = f.Write(text)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("write a letter: %w", err)
 	}
@@ -208,14 +236,21 @@ func (b Box) read(name string) (*Letter, error) {
 	if text == nil || err != nil {
 		return nil, err
 	}
+	path := filepath.Join(b.Dir, name)
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
 	var l Letter
 	if err := dec.Decode(&l); err != nil {
-		return nil, fmt.Errorf("read %s: %w", filepath.Join(b.Dir, name), err)
+		return nil, fmt.Errorf("read %s: it is no whole letter: %w", path, err)
 	}
-	if l.At.IsZero() {
-		return nil, fmt.Errorf("read %s: it has no time", filepath.Join(b.Dir, name))
+	_, err = dec.Token()
+	switch {
+	case !errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("read %s: it has more than one letter", path)
+	case l.At.IsZero():
+		return nil, fmt.Errorf("read %s: it has no time", path)
+	case name != answerFile(l.Wait) && name != signalFile(l.Answer.Letter):
+		return nil, fmt.Errorf("read %s: it has the letter of another file", path)
 	}
 	return &l, nil
 }

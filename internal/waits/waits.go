@@ -17,6 +17,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/waiting"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/failure"
@@ -46,8 +47,30 @@ type Wait struct {
 }
 
 // IsReady reports whether a run that resumes gets past the wait: by an answer, or as its deadline has passed.
-func (w *Wait) IsReady() bool {
-	return w.Answer != nil || w.Deadline != nil && !time.Now().Before(*w.Deadline)
+func (w *Wait) IsReady(now time.Time) bool {
+	return w.Answer != nil || w.Deadline != nil && !now.Before(*w.Deadline)
+}
+
+// For says in words what is awaited.
+func (w *Wait) For() string {
+	return effect.Awaited(&echo.Wait{Kind: w.Kind, Call: w.Call, Signal: w.Signal})
+}
+
+// Claimant is who takes a signal: a wait.
+func Claimant(session string, key echo.Key) string { return session + " " + key.String() }
+
+// HasSignal reports whether a wait for a signal gets one when its run resumes.
+func (d Desk) HasSignal(w *Wait) (bool, error) {
+	var deadline time.Time
+	if w.Deadline != nil {
+		deadline = *w.Deadline
+	}
+	for _, box := range []mailbox.Box{Box(d.Home, w.Session), HomeBox(d.Home)} {
+		if has, err := box.Has(w.Signal, Claimant(w.Session, w.Key), deadline); has || err != nil {
+			return has, err
+		}
+	}
+	return false, nil
 }
 
 // Desk has the waits of one home.
@@ -181,7 +204,33 @@ func (d Desk) Find(ctx context.Context, id string) (*Wait, error) {
 	for _, w := range found {
 		unknown.IDs = append(unknown.IDs, w.ID)
 	}
+	if len(found) == 0 {
+		if err := d.settled(id); err != nil {
+			return nil, err
+		}
+	}
 	return nil, failure.New(failure.UnknownWait, unknown, "")
+}
+
+// settled returns an error that says who answered a wait which is not open any more; nil when it has no answer here.
+func (d Desk) settled(id string) error {
+	if !echo.IsWaitID(id) {
+		return nil
+	}
+	files, err := filepath.Glob(filepath.Join(config.SessionsDir(d.Home), "*", "mailbox"))
+	if err != nil {
+		return stored(err)
+	}
+	for _, dir := range files {
+		a, err := mailbox.Box{Dir: dir}.Answered(id)
+		if err != nil {
+			return failure.New(failure.Damaged, err, "")
+		}
+		if a != nil {
+			return failure.New(failure.AlreadyAnswered, &mailbox.TakenError{Letter: mailbox.Letter{Wait: id, Answer: *a}}, "")
+		}
+	}
+	return nil
 }
 
 // Given is an answer as a person or a program gives it.
@@ -250,7 +299,9 @@ const MaxSignal = 200
 // is "". One with the same letter is left once.
 func (d Desk) Signal(session, name string, a echo.Answer) error {
 	switch {
-	case strings.TrimSpace(name) == "" || len(name) > MaxSignal:
+	case name != "" && strings.TrimSpace(name) == "":
+		return failure.New(failure.InvalidRequest, errors.New("the name of a signal is empty"), "")
+	case name == "" || len(name) > MaxSignal:
 		return failure.New(failure.InvalidRequest, fmt.Errorf("the name of a signal has 1 to %d bytes, not %d", MaxSignal, len(name)), "")
 	case session == "":
 		return stored(HomeBox(d.Home).Send(name, a))

@@ -246,7 +246,7 @@ func marks(s echo.Status) (mark string, style term.Colour) {
 		return "▸", term.Cyan
 	case echo.StatusCompleted:
 		return "✓", term.Green
-	case echo.StatusInterrupted, echo.StatusOverBudget:
+	case echo.StatusInterrupted, echo.StatusOverBudget, echo.StatusWaiting:
 		return "■", term.Yellow
 	default:
 		return "✗", term.Red

@@ -83,5 +83,5 @@ func childText(e *echo.Entry, d *echo.ChildEnd, name string) string {
 	if name == placeAt(e) { // a candidate of the whole cascade: the place says it
 		name = ""
 	}
-	return joined(": ", name, columns(fmt.Sprintf("%s (%s)", d.Status, d.Reason), took, term.Millis(e.DurationMS)), reason)
+	return joined(": ", name, columns(ended(d.Status, d.Reason), took, term.Millis(e.DurationMS)), reason)
 }

@@ -119,6 +119,10 @@ func (v *Plain) Write(e *echo.Entry) error {
 		if d, err := echo.Read[echo.Warning](e); err == nil {
 			v.line("%s: warning: %s", place, term.OneLine(d.Message))
 		}
+	case echo.NodeWait:
+		if text := waitText(e); text != "" {
+			v.line("%s: %s", place, text)
+		}
 	case echo.NodeGuard:
 		if line := guardLine(e); line != "" {
 			v.line("%s: %s", place, line)
@@ -164,7 +168,7 @@ func (v *Plain) phaseEnd(e *echo.Entry) {
 		return
 	}
 	l := v.load(e)
-	v.line("%s: %s", v.prefix+endPlace(e), columns(fmt.Sprintf("%s (%s)", d.Status, d.Reason), labelled("cached ", cachedShare(l.spent.Usage)),
+	v.line("%s: %s", v.prefix+endPlace(e), columns(ended(d.Status, d.Reason), labelled("cached ", cachedShare(l.spent.Usage)),
 		labelled("window ", l.full()), term.Millis(e.DurationMS)))
 }
 

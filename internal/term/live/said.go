@@ -31,6 +31,7 @@ var (
 	passed  = saying{mark: "✓", style: term.Green}
 	failed  = saying{mark: "✗", style: term.Red}
 	warned  = saying{mark: "!", style: term.Yellow}
+	waits   = saying{mark: "■", style: term.Yellow}
 	retried = saying{mark: "↻", style: term.Yellow}
 )
 
@@ -60,6 +61,10 @@ func sayingOf(e *echo.Entry) *saying {
 	case echo.NodeWarning:
 		if d, err := echo.Read[echo.Warning](e); err == nil {
 			return warned.of("%s: warning: %s", place, term.OneLine(d.Message))
+		}
+	case echo.NodeWait:
+		if text := waitText(e); text != "" {
+			return waits.of("%s: %s", place, text)
 		}
 	case echo.NodePhaseEnd:
 		if d, err := echo.Read[echo.PhaseEnd](e); err == nil && d.Status == echo.StatusFailed {

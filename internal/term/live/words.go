@@ -12,6 +12,27 @@ import (
 	"github.com/windlass-run/windlass/internal/term"
 )
 
+// ended says how a phase or a child ended, and why where that says more.
+func ended(s echo.Status, r echo.StopReason) string {
+	if s == echo.StatusWaiting {
+		return s.String()
+	}
+	return fmt.Sprintf("%s (%s)", s, r)
+}
+
+// waitText says what a run waits for; "": the entry cannot be read.
+func waitText(e *echo.Entry) string {
+	w, err := echo.Read[echo.Wait](e)
+	if err != nil {
+		return ""
+	}
+	text := "waits for " + term.OneLine(effect.Awaited(&w))
+	if w.Kind != echo.WaitApproval && w.Form != nil {
+		text += ": " + term.Cut(term.OneLine(w.Form.Question), 200)
+	}
+	return text
+}
+
 // Tokens writes the tokens that calls took and gave.
 func Tokens(u echo.Usage) string {
 	return fmt.Sprintf("in %s  cached %s  out %s", term.Count(u.In), term.Count(u.Cached), term.Count(u.Out))

@@ -231,6 +231,8 @@ func (s *Session) Next() (command, why string) {
 		return s.does("show"), "shows how far it has come"
 	case s.Resumable && s.Status == echo.StatusOverBudget.String():
 		return s.does("resume"), "continues with a higher --max-usd, --max-tokens or --max-seconds"
+	case s.Resumable && s.Status == echo.StatusWaiting.String():
+		return s.does("waiting"), "what it waits for; windlass answer ID answers"
 	case s.Resumable && tool != "":
 		return s.does("resume"), fmt.Sprintf("runs %s again: find out first what it did", term.Cell(tool))
 	case s.Resumable:

@@ -106,7 +106,7 @@ func AnswerHow(w *waits.Wait) []string {
 	answer := "windlass answer " + w.ID + " "
 	switch {
 	case w.Kind == echo.WaitSignal:
-		return []string{"windlass signal " + w.Signal + " --session " + w.Session}
+		return []string{"windlass signal " + term.ShellWord(w.Signal) + " --session " + w.Session}
 	case w.Kind == echo.WaitApproval:
 		return []string{answer + "allow", answer + `deny --reason "..."`, answer + `edit --arguments '{...}'`}
 	case w.Form.Kind == echo.FormConfirmation:
@@ -114,9 +114,9 @@ func AnswerHow(w *waits.Wait) []string {
 	case w.Form.Kind == echo.FormReview:
 		return []string{answer + "yes", answer + `no --reason "..."`}
 	case w.Form.Kind == echo.FormChoice:
-		return []string{answer + w.Form.Options[0].ID}
+		return []string{answer + term.ShellWord(w.Form.Options[0].ID)}
 	case w.Form.Kind == echo.FormMultiChoice:
-		return []string{answer + w.Form.Options[0].ID + ",..."}
+		return []string{answer + term.ShellWord(w.Form.Options[0].ID) + ",..."}
 	case w.Form.Kind == echo.FormRating:
 		return []string{fmt.Sprintf("%sN, from 1 to %d", answer, w.Form.Most)}
 	case w.Form.Kind == echo.FormFields:

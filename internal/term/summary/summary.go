@@ -18,6 +18,7 @@ import (
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/live"
+	"github.com/windlass-run/windlass/internal/waits"
 )
 
 // Run is a run that has ended.
@@ -32,6 +33,7 @@ type Run struct {
 	Context record.Sizes    // of what was sent
 	Ran     time.Duration   // in all its resumes, without the time between them
 
+	Waits     []*waits.Wait      // that have no answer, of the run and of its children
 	Soundings []inspect.Sounding // of its phases and elements, and of the whole cascade
 }
 
@@ -92,7 +94,26 @@ func (r Run) WriteText(w io.Writer) {
 	if text := contextLine(r.Result, r.Context); text != "" {
 		line(w, "%s", text)
 	}
+	for i, x := range r.Waits {
+		if i == mostWaits {
+			line(w, "%s  windlass waiting %s", term.Plural(len(r.Waits)-i, "more wait"), r.Session)
+			break
+		}
+		line(w, "%s", waitLine(x))
+	}
 	line(w, "session %s", r.Session)
+}
+
+// mostWaits is how many waits are shown after a run.
+const mostWaits = 5
+
+// waitLine says what one wait is for, and what shows and answers it.
+func waitLine(x *waits.Wait) string {
+	text := "Waits for " + term.OneLine(x.For())
+	if x.Form != nil && x.Call == nil {
+		text += ": " + term.Cut(term.OneLine(x.Asked), 80)
+	}
+	return text + gap + "windlass answer " + x.ID
 }
 
 // line writes a line, on a terminal in as many as it takes.
@@ -150,6 +171,7 @@ var statusWords = map[echo.Status]string{
 	echo.StatusCompleted:   "Completed",
 	echo.StatusOverBudget:  "Stopped by the budget",
 	echo.StatusInterrupted: "Interrupted",
+	echo.StatusWaiting:     "Waiting",
 }
 
 // totalsJSON are totals as reports have them. They take the place of those that the engine counts,
@@ -205,7 +227,8 @@ func (r Run) WriteJSON(w io.Writer, runErr error) error {
 
 		Children     *childrenJSON  `json:"children,omitempty"`      // in no other figure but the next
 		WithChildren *totalsJSON    `json:"with_children,omitempty"` // of the session and all below it
-		Soundings    []soundingJSON `json:"soundings,omitempty"`     // of the whole cascade
+		Waits        []*waits.Wait  `json:"waits,omitempty"`
+		Soundings    []soundingJSON `json:"soundings,omitempty"` // of the whole cascade
 		Error        string         `json:"error,omitempty"`
 	}{Result: &result, totalsJSON: totalsOf(r.Totals), Phases: make([]phaseJSON, len(r.Result.Phases))}
 	if r.Cards.Requests() > 0 {
@@ -222,6 +245,7 @@ func (r Run) WriteJSON(w io.Writer, runErr error) error {
 	for i, p := range r.Result.Phases {
 		out.Phases[i] = phaseJSON{p, totalsOf(r.Phases[i]), r.soundingsOf(p.Key)}
 	}
+	out.Waits = r.Waits
 	out.Soundings = r.soundingsOf(echo.RunKey())
 	if runErr != nil {
 		out.Error = runErr.Error()
