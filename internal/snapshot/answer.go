@@ -22,14 +22,15 @@ type Answer struct {
 	Unpaid bool            `json:"unpaid,omitempty"`   // the failure cost nothing
 	Data   json.RawMessage `json:"data,omitempty"`     // of a failure, a reading, or a cascade that has ended
 
-	CostUSD *float64 `json:"cost_usd,omitempty"` // where candidates are chosen, which may be by cost
+	CostUSD *float64      `json:"cost_usd,omitempty"` // where candidates are chosen, which may be by cost
+	Pretend *echo.Pretend `json:"pretend,omitempty"`  // there, too: choices count it as if it were paid
 }
 
 // answerOf returns the outcome of an effect, with what it cost when that matters.
 func answerOf(e *echo.Entry, costs bool) Answer {
 	a := Answer{Key: e.Key, Type: e.NodeType, Error: e.Error, Data: e.Data}
 	if costs && (e.NodeType == echo.NodeModelCall && e.Error == nil || e.NodeType == echo.NodeChildEnd) {
-		a.CostUSD = e.CostUSD
+		a.CostUSD, a.Pretend = e.CostUSD, e.Pretend
 	}
 	if e.Tool != nil {
 		a.Tool = e.Tool.Name
@@ -63,7 +64,7 @@ func (a *Answer) take(m *echo.Message) {
 }
 
 func (a *Answer) entry() *echo.Entry {
-	e := &echo.Entry{Key: a.Key, NodeType: a.Type, Usage: a.Usage, Error: a.Error, Data: a.Data, Provider: a.Origin, CostUSD: a.CostUSD}
+	e := &echo.Entry{Key: a.Key, NodeType: a.Type, Usage: a.Usage, Error: a.Error, Data: a.Data, Provider: a.Origin, CostUSD: a.CostUSD, Pretend: a.Pretend}
 	parts := a.Parts
 	if a.Text != nil {
 		parts = echo.Text(*a.Text)

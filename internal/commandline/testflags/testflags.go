@@ -52,6 +52,8 @@ func FreezeError(id string, err error) error {
 		return exit.UsageError(fmt.Errorf("--keep-env %w", err), "one that it was begun with as --allow-env NAME")
 	case errors.As(err, &file):
 		return exit.UsageError(err, cascadeHints[file.Problem])
+	case errors.As(err, new(*frozen.RedactedError)):
+		return err // it says what to try
 	case errors.As(err, &unfaithful):
 		return exit.With(exit.Failed, err, "--keep-env NAME, if it depends on the value of a granted variable; windlass verify "+id)
 	}

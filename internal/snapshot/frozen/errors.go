@@ -2,9 +2,13 @@ package frozen
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/snapshot"
 )
 
 // NotEndedError says that a session did not come to an end of its own.
@@ -72,4 +76,36 @@ func (e *CascadeError) Unwrap() error { return e.error }
 
 func cascadeError(p CascadeProblem, format string, args ...any) error {
 	return failure.New(failure.InvalidRequest, &CascadeError{fmt.Errorf(format, args...), p}, "")
+}
+
+// RedactedError says that a session does not come to what is recorded without what was taken out of it.
+type RedactedError struct {
+	SessionID  string
+	Judges     bool // replies of judges are redacted
+	Unfaithful *snapshot.UnfaithfulError
+}
+
+func (e *RedactedError) Error() string {
+	why := "without what was taken out it does not come to what is recorded"
+	if e.Judges {
+		why = "its judging cannot be played again without the replies of judges that were taken out"
+	}
+	return fmt.Sprintf("session %s cannot be frozen: it is redacted, and %s:\n%s", e.SessionID, why, e.Unfaithful)
+}
+
+func (e *RedactedError) Unwrap() error { return e.Unfaithful }
+
+// unfaithfulError says of a session why it cannot be frozen.
+func unfaithfulError(rec *journal.Recording, found *snapshot.UnfaithfulError) error {
+	id := rec.Header.SessionID
+	if len(rec.Header.Redactions) == 0 {
+		return fmt.Errorf("session %s cannot be frozen: run again with its answers it does not come to what is recorded:\n%w", id, found)
+	}
+	return failure.New(failure.Failed, &RedactedError{id, slices.ContainsFunc(record.Counted(rec.Entries), isRedactedReply), found},
+		"run the cascade again, and freeze the new session before anything of it is redacted")
+}
+
+// isRedactedReply reports whether an entry is a reply of a judge that something was taken out of.
+func isRedactedReply(e *echo.Entry) bool {
+	return e.NodeType == echo.NodeModelCall && e.Key.Purpose() == echo.PurposeJudge && e.Message != nil && e.Message.Redacted() != nil
 }

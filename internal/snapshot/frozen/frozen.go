@@ -94,7 +94,7 @@ func testOf(ctx context.Context, rec *journal.Recording, path string, o Options)
 	}, runner, origin.Cascade)
 	var unfaithful *snapshot.UnfaithfulError
 	if errors.As(err, &unfaithful) {
-		err = fmt.Errorf("session %s cannot be frozen: run again with its answers it does not come to what is recorded:\n%w", id, err)
+		err = unfaithfulError(rec, unfaithful)
 	}
 	if err != nil {
 		return nil, nil, err

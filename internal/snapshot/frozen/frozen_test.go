@@ -27,6 +27,45 @@ func TestNotEnded(t *testing.T) {
 	require.EqualError(t, &NotEndedError{SessionID: "one", Status: echo.StatusOverBudget}, "session one is over_budget: what it would have come to is not known")
 }
 
+// What is taken out may be what decided how a run went on: then this is said, in place of what is of no help.
+func TestRedactedSessionsSayThatTheyAre(t *testing.T) {
+	t.Parallel()
+	redacted := []journal.Redaction{{Hash: "h"}}
+	reply := func(key string, by *echo.Redacted) *echo.Entry {
+		e := echo.NewEntry(echo.MustKey(key), echo.ModelCall{Model: "m"})
+		e.Message = echo.Seal(echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, Parts: echo.Text("a"), Redacted: by})
+		return e
+	}
+	by := &echo.Redacted{Hash: "h", Of: []echo.Hash{"h"}}
+	const (
+		whole     = "session one cannot be frozen: run again with its answers it does not come to what is recorded:\nphases:\n+x"
+		decided   = "session one cannot be frozen: it is redacted, and without what was taken out it does not come to what is recorded:\nphases:\n+x"
+		ofJudges  = "session one cannot be frozen: it is redacted, and its judging cannot be played again without the replies of judges that were taken out:\nphases:\n+x"
+		candidate = "draft/sounding1/attempt1/turn1/model"
+	)
+	for name, tt := range map[string]struct {
+		redactions []journal.Redaction
+		entries    []*echo.Entry
+		want       string
+	}{
+		"nothing is redacted":      {nil, []*echo.Entry{reply("draft/ballot1/model", nil)}, whole},
+		"an answer is redacted":    {redacted, []*echo.Entry{reply(candidate, by), reply("draft/ballot1/model", nil)}, decided},
+		"a ballot is redacted":     {redacted, []*echo.Entry{reply(candidate, nil), reply("draft/ballot1/model", by)}, ofJudges},
+		"points are redacted":      {redacted, []*echo.Entry{reply("draft/reforge1/score2/model", by)}, ofJudges},
+		"an aggregate is redacted": {redacted, []*echo.Entry{reply("draft/aggregate/model", by)}, decided},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rec := &journal.Recording{Header: journal.Header{SessionID: "one", Redactions: tt.redactions}, Entries: tt.entries}
+			found := &snapshot.UnfaithfulError{Differences: []snapshot.Difference{{Aspect: snapshot.Phases, Diff: "+x\n"}}}
+			err := unfaithfulError(rec, found)
+			require.EqualError(t, err, tt.want)
+			require.ErrorIs(t, err, found)
+			require.Equal(t, failure.Failed, failure.KindOf(err))
+		})
+	}
+}
+
 func TestCascadeOf(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
