@@ -54,6 +54,17 @@ type ChildEnd struct {
 	Calls   int            `json:"model_calls"`
 	Unknown int            `json:"unknown_costs,omitempty"` // calls whose cost is not known
 	Known   float64        `json:"known_usd,omitempty"`     // of the others, where there are such calls; else the entry has the cost
+
+	Copied *CopiedTotals `json:"copied,omitempty"` // of the child of a fork: what the totals leave out; nil: nothing
+}
+
+// CopiedTotals is what calls took that a session has copied: it was paid for in the session that they come from.
+type CopiedTotals struct {
+	Calls   int      `json:"model_calls"`
+	Usage   Usage    `json:"usage"`
+	CostUSD float64  `json:"cost_usd"`                // of the calls whose cost is known
+	Unknown int      `json:"unknown_costs,omitempty"` // calls whose cost is not known
+	Pretend *Pretend `json:"pretend,omitempty"`
 }
 
 func (ChildStart) kind() kind { return kind{node: NodeChildStart} }

@@ -101,8 +101,12 @@ func goldenPhases() []golden {
 		}, `{"session":"s","name":"x","how":"sub","cascade":"c","hash":"0123456789abcdef","file":"x.json","input":{"n":12345678901234567890.125},`+
 			`"state":{"k":12345678901234567890.125},"detach":true,`+
 			`"candidate":{"index":1,"factor":2,"model":"m","mutation":{"mode":"augment","entry":"e","text":"t"},"species":"s","context":`+settingsJSON+`}}`),
-		goldenOf("a/child/x", ChildEnd{Session: "s", Status: StatusFailed, Reason: StopError, Output: big, Hash: "0123456789abcdef", State: map[string]any{"k": big}, Calls: 2, Unknown: 1, Known: 0.5},
-			`{"session":"s","status":"failed","reason":"error","output":12345678901234567890.125,"output_hash":"0123456789abcdef","state":{"k":12345678901234567890.125},"model_calls":2,"unknown_costs":1,"known_usd":0.5}`),
+		goldenOf("a/child/x", ChildEnd{
+			Session: "s", Status: StatusFailed, Reason: StopError, Output: big, Hash: "0123456789abcdef", State: map[string]any{"k": big}, Calls: 2, Unknown: 1, Known: 0.5,
+			Copied: &CopiedTotals{Calls: 3, Usage: Usage{In: 5, Cached: 1, Out: 4, Reasoning: 2, Estimated: true}, CostUSD: 0.25, Unknown: 4, Pretend: &Pretend{Model: "m", USD: 0.5}},
+		},
+			`{"session":"s","status":"failed","reason":"error","output":12345678901234567890.125,"output_hash":"0123456789abcdef","state":{"k":12345678901234567890.125},"model_calls":2,"unknown_costs":1,"known_usd":0.5,`+
+				`"copied":{"model_calls":3,"usage":{"in":5,"cached":1,"out":4,"reasoning":2,"estimated":true},"cost_usd":0.25,"unknown_costs":4,"pretend":{"model":"m","usd":0.5}}}`),
 		goldenOf("a/attempt1/turn1/state/k", State{Key: "k", Value: map[string]any{"n": big}}, `{"key":"k","value":{"n":12345678901234567890.125}}`),
 		goldenOf("a/callout/output", CalloutMark{"Finding 1"}, `{"name":"Finding 1"}`),
 		goldenOf("a/attempt1/turn1/model", ModelCall{

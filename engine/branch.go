@@ -76,6 +76,7 @@ func (r *run) count(branches ...*run) {
 	for _, b := range branches {
 		*r.Totals = r.Totals.Plus(b.result.Totals)
 		r.result.Children = r.result.Children.Plus(b.result.Children)
+		r.result.copied = r.result.copied.Plus(b.result.copied)
 		r.result.Phases = append(r.result.Phases, b.result.Phases...)
 	}
 }

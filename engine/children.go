@@ -168,6 +168,7 @@ func (c *Child) taken(out *effect.ChildOutcome, err error) (*effect.ChildOutcome
 func (r *run) countChild(out *effect.ChildOutcome) {
 	if out != nil {
 		r.result.Children = r.result.Children.Plus(out.Totals)
+		r.result.copied = r.result.copied.Plus(out.CopiedTotals())
 	}
 }
 

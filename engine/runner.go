@@ -131,7 +131,8 @@ type Result struct {
 	Phases    []PhaseResult   `json:"phases"`
 	effect.Totals
 	Children   effect.Totals  `json:"children,omitzero"` // of the children that have ended, and of theirs; in no other sum
-	State      map[string]any `json:"-"`                 // the shared state that the run ended with
+	copied     effect.Totals  // by those children, in a fork
+	State      map[string]any `json:"-"` // the shared state that the run ended with
 	DurationMS float64        `json:"duration_ms"`
 
 	// Taken is how many entries were taken as they are recorded for a redaction, not compared.

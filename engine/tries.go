@@ -99,7 +99,7 @@ func (t *tries) try(ctx context.Context, key echo.Key, c *sounding.Candidate) pa
 	c.Hash = effect.HashOf(b.rec.Recorder, echo.NodePhaseEnd, key.Step(echo.StepFinish))
 	out, err := x.do(ctx)
 	p := part{run: b, out: out, err: err, visit: x.result, touched: x.tools.touched}
-	c.Err, c.Value, c.Taken, c.Asked, c.Host = err, out.value, b.result.Plus(b.result.Children), x.Record.Model, &p
+	c.Err, c.Value, c.Taken, c.Asked, c.Host = err, out.value, b.result.Plus(b.result.Children).Plus(b.result.copied), x.Record.Model, &p
 	return p
 }
 

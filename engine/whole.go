@@ -73,7 +73,7 @@ func (w *wholes) try(ctx context.Context, key echo.Key, c *sounding.Candidate) p
 	p := part{run: b, visit: at.v.result}
 	if out != nil {
 		b.countChild(out)
-		c.Value, c.Taken, c.Host = out.Output, out.Totals, out
+		c.Value, c.Taken, c.Host = out.Output, out.Totals.Plus(out.CopiedTotals()), out
 		if err = failure(fmt.Sprintf("of candidate %d", c.Number()), out); err == nil {
 			err = screen(ctx, at.v, out.Output)
 		}

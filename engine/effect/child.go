@@ -14,6 +14,27 @@ type ChildOutcome struct {
 	Error  *echo.Failure
 }
 
+// SetCopied notes what the child of a fork has copied, which is not in the totals.
+func (o *ChildOutcome) SetCopied(t Totals) {
+	o.Copied = nil
+	if t != (Totals{}) {
+		o.Copied = &echo.CopiedTotals{Calls: t.Calls, Usage: t.Usage, CostUSD: t.CostUSD, Unknown: t.UnknownCosts, Pretend: t.Pretend()}
+	}
+}
+
+// CopiedTotals returns what the child of a fork has copied, which is not in the totals.
+func (o *ChildOutcome) CopiedTotals() (t Totals) {
+	c := o.Copied
+	if c == nil {
+		return t
+	}
+	t = Totals{Calls: c.Calls, Usage: c.Usage, CostUSD: c.CostUSD, UnknownCosts: c.Unknown}
+	if c.Pretend != nil {
+		t.PretendUSD, t.PriceAs = c.Pretend.USD, c.Pretend.Model
+	}
+	return t
+}
+
 // RunChild runs another cascade to its end, or waits for it. The error is the end of ctx, or why the
 // child could not be run to an end; it is no outcome.
 type RunChild func(ctx context.Context) (*ChildOutcome, error)

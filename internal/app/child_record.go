@@ -34,37 +34,54 @@ func (a relatives) outcomeRecorded(ctx context.Context, rec *journal.Recording, 
 		}
 	}
 	fold := record.Of(rec.Entries)
-	out := &effect.ChildOutcome{Totals: tookItself(rec.Entries)}
+	itself, copied := tookBy(rec.Entries)
+	out := &effect.ChildOutcome{Totals: itself}
 	out.Session, out.Status, out.Reason, out.Output, out.State = id, end.Status, end.Reason, end.Output, fold.Shared()
+	out.SetCopied(copied)
 	if end.Status != echo.StatusCompleted {
 		out.Error = &echo.Failure{Kind: string(end.Reason), Message: end.Error}
 	}
 	return out, nil
 }
 
-// tookOf leaves out of what a child took what it has copied, as the child of a fork: that was paid for
-// in the session that it comes from.
+// tookOf divides what a child took as the child of a fork: what it has copied was paid for in the session
+// that it comes from.
 func tookOf(out *effect.ChildOutcome, rec *journal.Recording) *effect.ChildOutcome {
 	if rec.Header.ParentSeq > 0 {
-		out.Totals = tookItself(rec.Entries)
+		itself, copied := tookBy(rec.Entries)
+		out.Totals = itself
+		out.SetCopied(copied)
 	}
 	return out
 }
 
-// tookItself returns what a session and its children took by the entries that count, without those that
-// were copied.
-func tookItself(entries []*echo.Entry) (sum effect.Totals) {
+// tookBy returns what a session and its children took by the entries that count, and what they have
+// copied, which is not in that.
+func tookBy(entries []*echo.Entry) (itself, copied effect.Totals) {
 	counted := record.Counted(entries)
 	if len(counted) == 0 {
-		return sum
+		return itself, copied
 	}
-	copied := echo.OriginOf(counted[0])
+	origin := echo.OriginOf(counted[0])
 	for _, e := range counted {
-		if e.NodeType == echo.NodeModelCall && !copied.Has(e) {
-			sum.CountRecorded(e)
+		switch to := &itself; e.NodeType { //nolint:exhaustive // the others take nothing
+		case echo.NodeModelCall:
+			if origin.Has(e) {
+				to = &copied
+			}
+			to.CountRecorded(e)
+		case echo.NodeChildEnd:
+			out, err := effect.ChildOf(e)
+			if err != nil {
+				continue
+			}
+			copied = copied.Plus(out.CopiedTotals())
+			if origin.Has(e) {
+				copied = copied.Plus(out.Totals)
+			}
 		}
 	}
-	return sum.Plus(sumOfEnds(counted))
+	return itself.Plus(sumOfEnds(counted)), copied
 }
 
 func totalsOf(t record.Totals) effect.Totals {

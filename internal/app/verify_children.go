@@ -231,7 +231,8 @@ func disagreementOfEnd(end *effect.ChildOutcome, child *journal.Recording, said 
 		if e.NodeType != echo.NodeRunEnd {
 			continue
 		}
-		what, parents, childs := endDiffers(end, e, tookUntil(child, i))
+		itself, copied := tookUntil(child, i)
+		what, parents, childs := endDiffers(end, e, itself, copied)
 		if what == "" {
 			return ""
 		}
@@ -242,27 +243,27 @@ func disagreementOfEnd(end *effect.ChildOutcome, child *journal.Recording, said 
 	return differs
 }
 
-// tookUntil returns what a child and its own children took by one of its ends. That of the child of a fork
-// has what was copied, which the fork did not pay for.
-func tookUntil(child *journal.Recording, end int) effect.Totals {
+// tookUntil returns what a child and its own children took by one of its ends, and what they have copied: the
+// end of the child of a fork has both in one sum.
+func tookUntil(child *journal.Recording, end int) (itself, copied effect.Totals) {
 	e := child.Entries[end]
 	d, err := echo.Read[echo.RunEnd](e)
 	if err != nil || child.Header.ParentSeq > 0 {
-		return tookItself(child.Entries[:end])
+		return tookBy(child.Entries[:end])
 	}
-	took := effect.Totals{Calls: d.Calls, UnknownCosts: d.Unknown}
+	itself = effect.Totals{Calls: d.Calls, UnknownCosts: d.Unknown}
 	if e.Usage != nil {
-		took.Usage = *e.Usage
+		itself.Usage = *e.Usage
 	}
 	if e.CostUSD != nil {
-		took.CostUSD = *e.CostUSD
+		itself.CostUSD = *e.CostUSD
 	}
-	return took.Plus(sumOfEnds(record.Counted(child.Entries[:end])))
+	return itself.Plus(sumOfEnds(record.Counted(child.Entries[:end]))), copied
 }
 
 // endDiffers returns what the end of a run says otherwise than its parent's record of it. took is what
-// it and its own children took.
-func endDiffers(end *effect.ChildOutcome, e *echo.Entry, took effect.Totals) (what string, parents, childs any) {
+// it and its own children took, copied what they have copied, which a parent of an earlier version does not say.
+func endDiffers(end *effect.ChildOutcome, e *echo.Entry, took, copied effect.Totals) (what string, parents, childs any) {
 	d, err := echo.Read[echo.RunEnd](e)
 	if err != nil {
 		return "the end", end.Status, err
@@ -275,6 +276,7 @@ func endDiffers(end *effect.ChildOutcome, e *echo.Entry, took effect.Totals) (wh
 	if end.Error != nil {
 		parentError = end.Error.Message
 	}
+	said := end.CopiedTotals()
 	switch {
 	case end.Status != d.Status || end.Reason != d.Reason:
 		return "the end", fmt.Sprintf("%s (%s)", end.Status, end.Reason), fmt.Sprintf("%s (%s)", d.Status, d.Reason)
@@ -286,6 +288,11 @@ func endDiffers(end *effect.ChildOutcome, e *echo.Entry, took effect.Totals) (wh
 		return "what it took", figuresText(end.Totals), figuresText(took)
 	case took.UnknownCosts == 0 && math.Abs(end.Totals.CostUSD-took.CostUSD) > 1e-9:
 		return "what it cost", end.Totals.CostUSD, took.CostUSD
+	case end.Copied == nil:
+	case said.Calls != copied.Calls || said.Usage != copied.Usage || said.UnknownCosts != copied.UnknownCosts:
+		return "what it has copied", figuresText(said), figuresText(copied)
+	case copied.UnknownCosts == 0 && math.Abs(said.CostUSD-copied.CostUSD) > 1e-9:
+		return "the cost of what it has copied", said.CostUSD, copied.CostUSD
 	}
 	return "", nil, nil
 }

@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -127,4 +129,68 @@ func TestForkOfAWholeCascade(t *testing.T) {
 		require.Equal(t, "said draft sea 0 said leaf 0", res.Output)
 		verifyTree(t, a, fork.ID())
 	}
+}
+
+// costly is a speaker whose answers on drafts of the second candidate cost ten times as much.
+type costly struct{ speaker }
+
+func (m *costly) Complete(ctx context.Context, req *effect.ModelRequest) (*effect.ModelResponse, error) {
+	resp, err := m.speaker.Complete(ctx, req)
+	if err == nil && strings.HasPrefix(resp.Message.Text(), "said draft 1") {
+		resp.CostUSD, resp.Usage.Out = new(0.1), 70
+	}
+	return resp, err
+}
+
+// In a choice a candidate stands with all that it took, wherever a fork begins: also with what the fork has a
+// copy of. What the fork says that it took itself is without that.
+func TestForkWeighsWhatItHasCopied(t *testing.T) {
+	t.Parallel()
+	const soundings = `"soundings": {"factor": 2, "max_parallel": 1, "ballots": {"min": 1, "max": 1}, "on_tie": "cheapest"}`
+	for name, files := range map[string]map[string]string{
+		"of the whole cascade": {"top.json": `{"cascade_id": "top", ` + soundings + `, "phases": [{"name": "draft", "instructions": "draft {{ sounding_index }}"}]}`},
+		"of the whole cascade, with a child": {
+			"top.json":  `{"cascade_id": "top", ` + soundings + `, "phases": [{"name": "every", "context": {"include_input": false}, "instructions": "every {{ subs.leaf }}", "sub_cascades": [{"ref": "leaf.json", "input_map": {"n": "{{ sounding_index }}"}}]}]}`,
+			"leaf.json": `{"cascade_id": "leaf", "phases": [{"name": "draft", "context": {"include_input": false}, "instructions": "draft {{ input.n }}"}]}`,
+		},
+		"of a phase, with a child": {
+			"top.json":  `{"cascade_id": "top", "phases": [{"name": "every", "context": {"include_input": false}, ` + soundings + `, "instructions": "every {{ subs.leaf }}", "sub_cascades": [{"ref": "leaf.json", "input_map": {"n": "{{ sounding_index }}"}}]}]}`,
+			"leaf.json": `{"cascade_id": "leaf", "phases": [{"name": "draft", "context": {"include_input": false}, "instructions": "draft {{ input.n }}"}]}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, m := newApp(t), &costly{}
+			r := startTree(t, a, m, treeJob(t, files, "top.json"))
+			_, err := r.Do(t.Context())
+			require.NoError(t, err)
+			require.NoError(t, r.Close().Err)
+			entries := a.recording(t, "top").Entries
+			want := choiceOf(t, entries)
+			require.Equal(t, []any{1, echo.ChoiceCheapest}, []any{want.Winner, want.How})
+			for seq := range entries[:len(entries)-1] {
+				where := fmt.Sprintf("entry %d, %s", seq+1, entries[seq].Key)
+				m.asked = nil
+				fork, err := a.Fork(t.Context(), "top", uint64(seq+1), ForkOptions{ResumeOptions: ResumeOptions{Extensions: Extensions{Model: m}}}, Watch{})
+				require.NoError(t, err)
+				_, err = fork.Do(t.Context())
+				require.NoError(t, err)
+				sums := fork.Sums()
+				require.NoError(t, fork.Close().Err)
+				require.Equal(t, want, choiceOf(t, a.recording(t, fork.ID()).Entries), where)
+				verifyTree(t, a, fork.ID())
+				require.Equal(t, len(m.asked), sums.Totals.Calls+sums.Children.Totals.Calls, where)
+			}
+		})
+	}
+}
+
+// choiceOf returns the only choice of a session.
+func choiceOf(t *testing.T, entries []*echo.Entry) (choice echo.Choice) {
+	t.Helper()
+	i := slices.IndexFunc(entries, func(e *echo.Entry) bool { return e.NodeType == echo.NodeChoice })
+	require.GreaterOrEqual(t, i, 0)
+	choice, err := echo.Read[echo.Choice](entries[i])
+	require.NoError(t, err)
+	return choice
 }

@@ -290,19 +290,32 @@ func (c *Candidate) count(e *echo.Entry) {
 	if e.Usage != nil {
 		c.Usage = c.Usage.Add(*e.Usage)
 	}
-	c.pay(e)
+	c.pay(e.CostUSD, e.Pretend)
 }
 
-// pay adds what an entry cost, and what it would have cost at pretended prices.
-func (c *Candidate) pay(e *echo.Entry) {
-	if e.Pretend != nil {
-		c.Pretend, c.PriceAs = record.RoundUSD(c.Pretend+e.Pretend.USD), e.Pretend.Model
+// copied adds what a child has copied: a candidate is shown with all that it took.
+func (c *Candidate) copied(t *echo.CopiedTotals) {
+	if t == nil {
+		return
 	}
-	if e.CostUSD == nil || c.CostUSD == nil {
+	c.Calls, c.Usage = c.Calls+t.Calls, c.Usage.Add(t.Usage)
+	usd := &t.CostUSD
+	if t.Unknown > 0 {
+		usd = nil
+	}
+	c.pay(usd, t.Pretend)
+}
+
+// pay adds what something cost, nil when that is not known, and what it would have cost at pretended prices.
+func (c *Candidate) pay(usd *float64, pretend *echo.Pretend) {
+	if pretend != nil {
+		c.Pretend, c.PriceAs = record.RoundUSD(c.Pretend+pretend.USD), pretend.Model
+	}
+	if usd == nil || c.CostUSD == nil {
 		c.CostUSD = nil
 		return
 	}
-	sum := record.RoundUSD(*c.CostUSD + *e.CostUSD)
+	sum := record.RoundUSD(*c.CostUSD + *usd)
 	c.CostUSD = &sum
 }
 
@@ -328,7 +341,8 @@ func (c *Candidate) child(e *echo.Entry) error {
 	if e.Usage != nil {
 		c.Usage = c.Usage.Add(*e.Usage)
 	}
-	c.pay(e)
+	c.pay(e.CostUSD, e.Pretend)
+	c.copied(d.Copied)
 	p := e.Key.Path()
 	if p.Last().Kind != echo.StepCandidate {
 		return nil

@@ -61,7 +61,7 @@ func tries(t *testing.T) *inspect.Record {
 	add("run/sounding1/candidate", echo.ChildStart{Session: "c1", How: echo.ChildSounding})
 	add("run/sounding2/candidate", echo.Candidate{Index: 1, Factor: 2})
 	add("run/sounding2/candidate", echo.ChildStart{Session: "c2", How: echo.ChildSounding})
-	e := add("run/sounding2/candidate", echo.ChildEnd{Session: "c2", Status: echo.StatusCompleted, Reason: echo.StopEndOfCascade, Output: "done", Calls: 3})
+	e := add("run/sounding2/candidate", echo.ChildEnd{Session: "c2", Status: echo.StatusCompleted, Reason: echo.StopEndOfCascade, Output: "done", Calls: 3, Copied: &echo.CopiedTotals{Calls: 2, Usage: echo.Usage{In: 5}, CostUSD: 0.25}})
 	e.Usage, e.CostUSD = &echo.Usage{In: 30, Out: 6}, &usd
 	r, err := inspect.New("s1", entries)
 	require.NoError(t, err)
@@ -105,7 +105,8 @@ func TestSoundings(t *testing.T) {
 	require.Nil(t, whole.Steps[0].Choice)
 	require.Equal(t, echo.StatusRunning, whole.Steps[0].Candidates[0].Status)
 	c := whole.Steps[0].Candidates[1]
-	require.Equal(t, []any{"c2", echo.StatusCompleted, "done", 3, int64(30)}, []any{c.Session, c.Status, c.Output, c.Calls, c.Usage.In})
+	require.Equal(t, []any{"c2", echo.StatusCompleted, "done", 5, int64(35)}, []any{c.Session, c.Status, c.Output, c.Calls, c.Usage.In})
+	require.InDelta(t, 0.5+0.25, *c.CostUSD, 1e-12, "with what the child of a fork has copied")
 
 	only, err := r.Soundings("draft")
 	require.NoError(t, err)
