@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/cascade/wording"
+	"github.com/windlass-run/windlass/engine/waiting"
 	"github.com/windlass-run/windlass/internal/source"
 )
 
@@ -239,11 +240,10 @@ const spawnTool = "spawn_cascade"
 // IsEngineTool reports whether a tool is one that the engine answers itself, whatever else has its name.
 func IsEngineTool(name string) bool {
 	switch name {
-	case recallTool, searchTool, setStateTool, getStateTool, routeTool, spawnTool,
-		"ask_human", "ask_human_custom", "request_decision", "await_signal", "fire_signal":
+	case recallTool, searchTool, setStateTool, getStateTool, routeTool, spawnTool:
 		return true
 	}
-	return false
+	return waiting.Asks(name) || name == waiting.ToolFire
 }
 
 // checkToolInputs holds the inputs of a phase that runs a cascade as its tool against what that takes.

@@ -53,7 +53,7 @@ var wordTypes = map[reflect.Type]string{
 	reflect.TypeFor[soundings.ModelStrategy](): aWord, reflect.TypeFor[soundings.MutationMode](): aWord, reflect.TypeFor[soundings.Mode](): aWord,
 	reflect.TypeFor[soundings.Evaluator](): aWord, reflect.TypeFor[soundings.OnTie](): aWord, reflect.TypeFor[soundings.Normalization](): aWord,
 	reflect.TypeFor[soundings.Policy](): aWord,
-	reflect.TypeFor[echo.WaitKind](): aWord, reflect.TypeFor[echo.FormKind](): aWord, reflect.TypeFor[echo.OnTimeout](): aWord, reflect.TypeFor[echo.Via](): aWord,
+	reflect.TypeFor[echo.WaitKind]():    aWord, reflect.TypeFor[echo.FormKind](): aWord, reflect.TypeFor[echo.OnTimeout](): aWord, reflect.TypeFor[echo.Via](): aWord,
 }
 
 // structure are the members that stay, as PACKAGE.TYPE.member, by the reason.
