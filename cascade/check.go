@@ -105,6 +105,7 @@ func (k *checker) checkPhase(p located) {
 	wardRules{k}.checkWards(p)
 	listRules{k}.checkForEach(p)
 	soundingRules{k}.checkPhase(p)
+	peopleRules{k}.checkPhase(p)
 	phase.checkLoopUntil(p)
 	references.checkTargets(p)
 	references.checkContext(p)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/cascade/shape"
+	"github.com/windlass-run/windlass/cascade/wording"
 	"github.com/windlass-run/windlass/schema"
 )
 
@@ -106,9 +107,9 @@ func (k argumentRules) checkTaken(p located, takes *takes) {
 		if _, ok := takes.Properties[name]; ok || !inputs.Intact(name) {
 			continue
 		}
-		hint := meant(name, names)
+		hint := wording.Meant(name, names)
 		if hint == "" {
-			hint = knownNames("the arguments are ", names)
+			hint = wording.KnownNames("the arguments are ", names)
 		}
 		if len(names) == 0 {
 			hint = "it takes none: remove this"

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/windlass-run/windlass/cascade/wording"
 	"github.com/windlass-run/windlass/internal/source"
 )
 
@@ -139,7 +140,7 @@ func (k childRules) checkGiven(g *given, names []string) {
 	for _, name := range names {
 		if !c.InputsSchema.Takes(name) && inputs.Intact(name) {
 			all := c.InputsSchema.Members()
-			inputs.KeyError(name, CodeUnknownArgument, fmt.Sprintf("%s does not take the input %q", g.what, name), cmp.Or(meant(name, all), knownNames("its inputs are ", all)))
+			inputs.KeyError(name, CodeUnknownArgument, fmt.Sprintf("%s does not take the input %q", g.what, name), cmp.Or(wording.Meant(name, all), wording.KnownNames("its inputs are ", all)))
 		}
 	}
 	if g.some {
@@ -211,10 +212,10 @@ func (k childRules) checkTool(at place, name, from string, byModel bool) {
 	switch {
 	case !at.Sound() || k.tools.has(name) || k.blind():
 		return
-	case name == routeTool || k.known.Resolve == nil && !isCascadeFile(name) && (!byModel || lacks(name) == "") || at.Document().Full():
+	case name == routeTool || k.known.Resolve == nil && !isCascadeFile(name) && (!byModel || wording.Lacks(name) == "") || at.Document().Full():
 		k.tools.check(at, name, from)
 		return
-	case byModel && lacks(name) != "":
+	case byModel && wording.Lacks(name) != "":
 		k.checkUnavailable(at, name, from)
 		return
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/windlass-run/windlass/cascade/wording"
 )
 
 type toolbox struct {
@@ -100,8 +102,8 @@ func (b *toolbox) unknown(at place, name, from, where string) {
 		what = "neither a tool nor a cascade"
 	}
 	names := b.names()
-	later := isLaterTool(name)
-	hint := cmp.Or(meant(name, names), where, knownNames(`declare it under "tools"; there are `, slices.Sorted(slices.Values(names))))
+	later := wording.IsLaterTool(name)
+	hint := cmp.Or(wording.Meant(name, names), where, wording.KnownNames(`declare it under "tools"; there are `, slices.Sorted(slices.Values(names))))
 	if later {
 		code, what, hint = CodeNotSupportedYet, "a tool that is not supported yet by this version of windlass", "remove it"
 	}

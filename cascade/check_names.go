@@ -2,11 +2,9 @@ package cascade
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/windlass-run/windlass/internal/suggestion"
+	"github.com/windlass-run/windlass/cascade/wording"
 )
 
 type phaseNames struct {
@@ -38,33 +36,5 @@ func (n *phaseNames) index(phases []located) {
 // hint says which phase was meant; words are what the place understands beside names.
 func (n *phaseNames) hint(name string, words ...string) string {
 	names := append(slices.Clone(n.targets), words...)
-	return cmp.Or(meant(name, names), knownNames("the phases are ", names))
-}
-
-// meant asks for the name that is close to what was written; it is empty when none is.
-func meant(name string, names []string) string {
-	if near := suggestion.For(name, names); near != "" {
-		return fmt.Sprintf("did you mean %q?", near)
-	}
-	return ""
-}
-
-// knownNames lists names for a hint, as many as one reads.
-func knownNames(intro string, names []string) string {
-	const limit = 12
-	if len(names) == 0 {
-		return ""
-	}
-	if len(names) > limit {
-		return fmt.Sprintf("%s%s and %d more", intro, quoteList(names[:limit]), len(names)-limit)
-	}
-	return intro + quoteList(names)
-}
-
-func quoteList(names []string) string {
-	quoted := make([]string, len(names))
-	for i, n := range names {
-		quoted[i] = fmt.Sprintf("%q", n)
-	}
-	return strings.Join(quoted, ", ")
+	return cmp.Or(wording.Meant(name, names), wording.KnownNames("the phases are ", names))
 }

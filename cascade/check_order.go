@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/windlass-run/windlass/cascade/flow"
+	"github.com/windlass-run/windlass/cascade/wording"
 )
 
 // maxOrdered bounds the phases whose order is looked at: the time grows with their square.
@@ -167,5 +168,5 @@ func (k orderRules) earlierHint(p *located) string {
 	if len(names) == 0 {
 		return "no phase runs before it: remove it, or move the phase"
 	}
-	return knownNames("what can have run before it: ", names)
+	return wording.KnownNames("what can have run before it: ", names)
 }

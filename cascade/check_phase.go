@@ -64,6 +64,10 @@ func (k phaseRules) checkMisplaced(p located) {
 		foreign, kind, belongs = modelFields, "runs a tool", "asks a model"
 	}
 	for _, key := range p.at.Written(foreign...) {
+		if key == "rules" && p.at.Key("rules").Has("approve") {
+			peopleRules(k).checkMisplacedRules(p)
+			continue
+		}
 		p.at.KeyError(key, CodeMisplacedField, fmt.Sprintf("%q belongs to a phase that %s; %s %s", key, belongs, p.title(), kind), "remove it")
 	}
 	if p.at.Has("tackle") && p.at.Has("tools") {

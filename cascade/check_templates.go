@@ -137,6 +137,7 @@ func (t templates) ofPhase(p located) iter.Seq[templateAt] {
 	for _, name := range slices.Sorted(maps.Keys(p.Inputs)) {
 		list = stringsIn(p.at.Keys("inputs", name), list)
 	}
+	list = append(list, t.ofHuman(p)...)
 	list = append(list, t.ofSoundings(p.Soundings, p.at)...)
 	for _, at := range sourcesOf(p) {
 		if IsTemplate(at.text) {

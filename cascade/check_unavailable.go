@@ -4,47 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/windlass-run/windlass/cascade/wording"
 )
-
-// lacking are the tools that windlass knows and cannot offer, with what they would need. A name may
-// end with *.
-var lacking = []struct{ name, needs string }{
-	{"say", "a service that speaks"},
-	{"rabbitize_*", "the browser service rabbitize"},
-	{"gradio_*", "a Gradio server"},
-	{"huggingface_*", "a Gradio server"},
-	{"brave_web_search", "the key of a search service"},
-}
-
-// laterTools are those of later versions.
-var laterTools = []string{
-	"show_ui", "create_artifact", "list_artifacts", "get_artifact",
-	"sql_search", "sql_rag_search", "smart_sql_run", "list_sql_connections", "create_chart", "create_plotly", "create_vega_lite", "run_code", "linux_shell",
-	"rag_*", "research_*",
-}
-
-func matchesTool(pattern, name string) bool {
-	prefix, open := strings.CutSuffix(pattern, "*")
-	return name == pattern || open && strings.HasPrefix(name, prefix)
-}
-
-func isLaterTool(name string) bool {
-	return slices.ContainsFunc(laterTools, func(pattern string) bool { return matchesTool(pattern, name) })
-}
-
-// lacks returns what a tool needs that is not there, "" for any other.
-func lacks(name string) string {
-	for _, t := range lacking {
-		if matchesTool(t.name, name) {
-			return t.needs
-		}
-	}
-	return ""
-}
 
 // checkUnavailable says that the model of a phase is not offered a tool.
 func (k childRules) checkUnavailable(at place, name, from string) {
-	message := fmt.Sprintf("%s names %q, which windlass knows but cannot offer: it needs %s", from, name, lacks(name))
+	message := fmt.Sprintf("%s names %q, which windlass knows but cannot offer: it needs %s", from, name, wording.Lacks(name))
 	if k.requires(at) {
 		at.Error(CodeUnavailableTool, message, `remove it, or "require_tools" of the rules`)
 		return
@@ -64,7 +30,7 @@ func (k childRules) requires(at place) bool {
 func (k *checker) leaveOut() {
 	for _, p := range k.phases {
 		p.Tackle = slices.DeleteFunc(p.Tackle, func(name string) bool {
-			return !k.tools.has(name) && k.cascade.Reaches[name] == nil && (name == routeTool || lacks(name) != "")
+			return !k.tools.has(name) && k.cascade.Reaches[name] == nil && (name == routeTool || wording.Lacks(name) != "")
 		})
 	}
 }

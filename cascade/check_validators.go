@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/cascade/settings"
+	"github.com/windlass-run/windlass/cascade/wording"
 )
 
 type validatorRules struct{ *checker }
@@ -39,6 +40,8 @@ func (k validatorRules) checkValidatorRef(at place, text string) {
 		k.checkJudge(at, text, err)
 	case v.Kind == ValidatorCascade:
 		childRules(k).checkJudge(at, k.cascade.Reaches[text])
+	case v.Kind == ValidatorTool:
+		peopleRules(k).checkJudge(at, v.Name)
 	case err != nil:
 		at.Error(CodeInvalidValidator, err.Error(), "the built-in validators are "+strings.Join(BuiltinValidators(), ", "))
 	case v.Kind == ValidatorCommand:
@@ -54,7 +57,7 @@ func (k validatorRules) checkJudge(at place, name string, unknown error) {
 	r, problem := k.resolve(name)
 	switch {
 	case problem != nil && problem.NotFound && k.known.Resolve != nil:
-		at.Error(CodeUnknownValidator, unknown.Error(), cmp.Or(meant(name, k.validatorNames()), problem.Hint, k.validatorHint(name)))
+		at.Error(CodeUnknownValidator, unknown.Error(), cmp.Or(wording.Meant(name, k.validatorNames()), problem.Hint, k.validatorHint(name)))
 	case problem != nil && problem.NotFound && isCascadeFile(name):
 		at.Error(CodeUnknownValidator, unknown.Error()+": "+problem.Message, problem.Hint)
 	case problem != nil && problem.NotFound:
@@ -71,7 +74,7 @@ func isCascadeFile(name string) bool {
 }
 
 func (k validatorRules) validatorHint(name string) string {
-	return cmp.Or(meant(name, k.validatorNames()), knownNames("there are ", slices.Concat(k.ownValidators(), BuiltinValidators())))
+	return cmp.Or(wording.Meant(name, k.validatorNames()), wording.KnownNames("there are ", slices.Concat(k.ownValidators(), BuiltinValidators())))
 }
 
 func (k validatorRules) validatorNames() []string {

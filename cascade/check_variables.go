@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/cascade/shape"
+	"github.com/windlass-run/windlass/cascade/wording"
 )
 
 // variableRules find what no template can be given.
@@ -198,6 +199,9 @@ func (k variableRules) stateShape(of func(located) bool) *shape.Shape {
 			continue
 		}
 		s.Members[StateOutputPrefix+p.Name] = nil
+		if p.HumanInput != nil {
+			s.Members[StateHumanPrefix+p.Name] = nil
+		}
 		if len(p.OutputSchema) > 0 {
 			s.Members[StateValidatedOutput] = nil
 		}
@@ -285,11 +289,11 @@ func membersHint(of string, path []any, name string, names []string) string {
 			return "write " + written[i] + ": a name with a hyphen is not read after a dot"
 		}
 	}
-	if near := meant(name, names); near != "" {
+	if near := wording.Meant(name, names); near != "" {
 		i := slices.IndexFunc(names, func(n string) bool { return near == fmt.Sprintf("did you mean %q?", n) })
 		return fmt.Sprintf("did you mean %s?", quoteExpression(written[i]))
 	}
-	return cmp.Or(knownNames(of+" has ", names), "declare it, or remove it")
+	return cmp.Or(wording.KnownNames(of+" has ", names), "declare it, or remove it")
 }
 
 // quoteExpression quotes an expression that may have quotes in it.
@@ -303,7 +307,15 @@ func quoteExpression(s string) string {
 // unsetState reports a name of the state that nothing sets before a template is rendered.
 func (k variableRules) unsetState(t templateAt, l *Lookup, what string) {
 	name, _ := l.Path[1].(string)
-	if of, is := strings.CutPrefix(name, StateOutputPrefix); is && k.cascade.IsGraph() && k.names.named[of] {
+	of, is := strings.CutPrefix(name, StateOutputPrefix)
+	if asked, isAnswer := strings.CutPrefix(name, StateHumanPrefix); isAnswer {
+		if i, known := k.names.first[asked]; known && k.phases[i].HumanInput == nil {
+			t.report(l, SeverityError, fmt.Sprintf("%s uses %q, and phase %q asks nobody", describe(t.at), what, asked), fmt.Sprintf(`add "human_input" to phase %q, or remove this`, asked))
+			return
+		}
+		of, is = asked, true
+	}
+	if is && k.cascade.IsGraph() && k.names.named[of] {
 		t.report(l, SeverityError, fmt.Sprintf("%s uses %q, and phase %q is not surely before it", describe(t.at), what, of), fmt.Sprintf("add %q to \"after\"", of))
 		return
 	}
@@ -407,10 +419,10 @@ func (k variableRules) rootHint(t templateAt, l *Lookup, s *varScope) string {
 	if k.names.named[root] {
 		return "did you mean " + quoteExpression(expressionOf([]any{"outputs", root})) + "?"
 	}
-	if near := meant(root, names); near != "" {
+	if near := wording.Meant(root, names); near != "" {
 		return k.nearRoot(l, near, names, s)
 	}
-	return knownNames("the variables are ", names)
+	return wording.KnownNames("the variables are ", names)
 }
 
 // nearRoot proposes a variable with the rest of the path, when that is sound there.
@@ -533,7 +545,7 @@ func (k variableRules) unknownArgument(t templateAt, l *Lookup, path []any, lack
 	}
 	names := slices.Sorted(maps.Keys(lack.Of.Members))
 	name, _ := path[lack.At].(string)
-	hint := cmp.Or(meant(name, names), knownNames("the arguments are ", names), `declare it in "inputs_schema", or remove it`)
+	hint := cmp.Or(wording.Meant(name, names), wording.KnownNames("the arguments are ", names), `declare it in "inputs_schema", or remove it`)
 	if lack.Of.Kind != "" {
 		verb, hint = "does not take in this form", "use "+l.expression(at)+" itself"
 	}

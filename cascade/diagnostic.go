@@ -65,6 +65,8 @@ const (
 	CodeUnknownCascade     = document.CodeUnknownCascade
 	CodeInvalidCascade     = document.CodeInvalidCascade
 	CodeDuplicateChild     = document.CodeDuplicateChild
+	CodeDuplicateOption    = document.CodeDuplicateOption
+	CodeDuplicateField     = document.CodeDuplicateField
 	CodeCycle              = document.CodeCycle
 	CodeRefusedTool        = document.CodeRefusedTool
 )

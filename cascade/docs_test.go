@@ -47,6 +47,16 @@ func TestDocumentedDefaultsOfSoundings(t *testing.T) {
 	}
 }
 
+// The tables of the page about people have a row for every key, with the default of the schema.
+func TestDocumentedDefaultsOfPeople(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../docs/people.md")
+	require.NoError(t, err)
+	for head, name := range map[string]string{"key of `human_input`": "HumanInput", "key of an option": "Option", "key of a field": "Field"} {
+		requireDefaults(t, name, tableOf(t, string(data), head))
+	}
+}
+
 // requireDefaults holds the rows of a table against a type of the schema.
 func requireDefaults(t *testing.T, name string, rows map[string]string) {
 	t.Helper()

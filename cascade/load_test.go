@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/cascade/document"
+	"github.com/windlass-run/windlass/engine/waiting"
 	"github.com/windlass-run/windlass/internal/source"
 	"github.com/windlass-run/windlass/internal/template"
 )
@@ -28,7 +29,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // testKnown has some tools, and templates of which only one thing can be wrong.
 func testKnown() Known {
 	return Known{
-		Tools: []string{"read_file", "list_files", "write_file", "recall", "search_context", "set_state", "get_state", "spawn_cascade"},
+		Tools: []string{"read_file", "list_files", "write_file", "recall", "search_context", "set_state", "get_state", "spawn_cascade", "ask_human", "ask_human_custom", "request_decision", "await_signal", "fire_signal"},
 		CheckTemplate: func(_ TemplateKind, text string) *TemplateProblem {
 			at := strings.Index(text, "{{ broken")
 			if at < 0 {
@@ -49,6 +50,8 @@ func testKnown() Known {
 			switch {
 			case declared != nil:
 				return declared.InputsSchema.JSONSchema()
+			case waiting.Asks(name) || name == waiting.ToolFire:
+				return waiting.Spec(name).Parameters
 			case name == "recall":
 				return json.RawMessage(`{"type":"object","additionalProperties":false,"required":["hash"],"properties":{"hash":{},"offset":{}}}`)
 			}

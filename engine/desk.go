@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -204,7 +203,10 @@ func askPerson(ctx context.Context, v *visit) error {
 	if err != nil || form == nil {
 		return err
 	}
-	w := echo.Wait{Kind: echo.WaitInput, Form: form, Timeout: h.TimeoutSeconds, Expiry: echo.OnTimeout(h.Expiry()), Default: h.DefaultValue}
+	w := echo.Wait{Kind: echo.WaitInput, Form: form, Timeout: h.TimeoutSeconds, Expiry: echo.OnTimeout(h.Expiry())}
+	if w.Default, err = h.Default(); err != nil {
+		return fmt.Errorf("read default_value: %w", err)
+	}
 	a, err := effect.AwaitAnswer(ctx, v.Rec.Recorder, v.Key.Step(echo.StepWait), v.Site, w)
 	if err != nil {
 		return err
@@ -227,27 +229,12 @@ func humanForm(v *visit, h *people.HumanInput) (*echo.Form, error) {
 			return nil, err
 		}
 	}
-	f := &echo.Form{Kind: echo.FormKind(h.Kind()), Question: "Is this right, and is there something to add?", Options: formOptions(h.Options), Context: echo.AsText(v.Record.Output)}
-	if f.Kind == echo.FormRating {
-		f.Most = waiting.DefaultMost
-	}
-	for _, x := range h.Fields {
-		f.Fields = append(f.Fields, echo.Field{
-			Name: x.Name, Label: x.Label, Kind: echo.FormKind(cmp.Or(x.Type, string(echo.FormText))), Options: formOptions(x.Options), Required: x.Required, Most: waiting.DefaultMost,
-		})
-	}
+	f := h.Form()
+	f.Question, f.Context = "Is this right, and is there something to add?", echo.AsText(v.Record.Output)
 	if h.Prompt == "" {
 		return f, nil
 	}
 	var err error
 	f.Question, err = v.templates.Text("human_input.prompt", h.Prompt)
 	return f, err
-}
-
-func formOptions(options []people.Option) []echo.Option {
-	var out []echo.Option
-	for _, o := range options {
-		out = append(out, echo.Option(o))
-	}
-	return out
 }

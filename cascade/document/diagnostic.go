@@ -64,6 +64,8 @@ const (
 	CodeUnknownCascade     Code = "unknown_cascade"
 	CodeInvalidCascade     Code = "invalid_cascade"
 	CodeDuplicateChild     Code = "duplicate_child"
+	CodeDuplicateOption    Code = "duplicate_option"
+	CodeDuplicateField     Code = "duplicate_field"
 	CodeCycle              Code = "cycle"
 	CodeRefusedTool        Code = "refused_tool"
 )

@@ -59,7 +59,7 @@ func (d *Document) wrongValue(at Place, v schema.Violation) {
 	case "type":
 		code, hint = CodeWrongType, cmp.Or(typeHint(v, n), d.words.Instead(at))
 	case "enum", "const":
-		hint = enumHint(v, n)
+		hint = cmp.Or(enumHint(v, n), d.words.Instead(at))
 	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
 		code, message, hint = CodeOutOfRange, what+" "+v.Message, d.words.Instead(at)
 	case "minItems":
@@ -83,7 +83,7 @@ func typeHint(v schema.Violation, n *source.Node) string {
 	if n == nil || n.Kind != source.String {
 		return ""
 	}
-	if slices.Contains(v.Expected, "boolean") && slices.Contains([]string{"on", "off", "yes", "no"}, strings.ToLower(n.Text)) {
+	if slices.Contains(v.Expected, "boolean") && !strings.HasSuffix(v.Pointer, "/human_input") && slices.Contains([]string{"on", "off", "yes", "no"}, strings.ToLower(n.Text)) {
 		return "write true or false" // YAML had these words once, and people still write them.
 	}
 	_, notNumber := strconv.ParseFloat(n.Text, 64)

@@ -5,12 +5,16 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+
+	"github.com/windlass-run/windlass/cascade/document"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/waiting"
 )
 
 // HumanInput asks a person when the phase has its output. In a file it is true, or an object.
 type HumanInput struct {
 	Type           string   `json:"type,omitempty"`   // see Kind; default text, with options choice, with fields form
-	Prompt         string   `json:"prompt,omitempty"` // a template; default: the description of the phase's output
+	Prompt         string   `json:"prompt,omitempty"` // a template; default: whether the output is right
 	Options        []Option `json:"options,omitempty"`
 	Fields         []Field  `json:"fields,omitempty"`
 	Condition      string   `json:"condition,omitempty"` // a template; "", "false", "0", "none": nobody is asked
@@ -64,9 +68,47 @@ func (h *HumanInput) Expiry() string {
 	return cmp.Or(h.OnTimeout, Continue)
 }
 
-// UnmarshalJSON reads true, or an object.
+// Form returns what is asked, without the question.
+func (h *HumanInput) Form() *echo.Form {
+	f := &echo.Form{Kind: echo.FormKind(h.Kind()), Options: choices(h.Options)}
+	f.Most = most(f.Kind)
+	for _, x := range h.Fields {
+		kind := echo.FormKind(cmp.Or(x.Type, string(echo.FormText)))
+		f.Fields = append(f.Fields, echo.Field{Name: x.Name, Label: x.Label, Kind: kind, Options: choices(x.Options), Most: most(kind), Required: x.Required})
+	}
+	return f
+}
+
+func choices(options []Option) []echo.Option {
+	var out []echo.Option
+	for _, o := range options {
+		out = append(out, echo.Option(o))
+	}
+	return out
+}
+
+func most(kind echo.FormKind) int {
+	if kind == echo.FormRating {
+		return waiting.DefaultMost
+	}
+	return 0
+}
+
+// Default returns the value that is taken when nobody answers in time and on_timeout is default, as an answer
+// has it. The error is a [*waiting.FormError].
+func (h *HumanInput) Default() (any, error) {
+	if h.Expiry() != Default {
+		return nil, nil
+	}
+	return waiting.Check(h.Form(), h.DefaultValue)
+}
+
+// UnmarshalJSON reads true, or an object. Numbers of the default keep their digits.
 func (h *HumanInput) UnmarshalJSON(text []byte) error {
-	if bytes.Equal(bytes.TrimSpace(text), []byte("true")) {
+	switch document.KindOf(text) {
+	case 'n':
+		return nil
+	case 't':
 		*h = HumanInput{}
 		return nil
 	}
@@ -78,9 +120,6 @@ func (h *HumanInput) UnmarshalJSON(text []byte) error {
 
 // UnmarshalJSON reads an id, or an object.
 func (o *Option) UnmarshalJSON(text []byte) error {
-	if t := bytes.TrimSpace(text); len(t) > 0 && t[0] == '"' {
-		return json.Unmarshal(t, &o.ID)
-	}
 	type plain Option
-	return json.Unmarshal(text, (*plain)(o))
+	return document.ReadEither(text, document.AString, &o.ID, (*plain)(o))
 }

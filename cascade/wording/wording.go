@@ -59,6 +59,9 @@ func (w Words) TooFew(at document.Place) (code document.Code, message, hint stri
 // WrongText implements [document.Words], by the key.
 func (w Words) WrongText(at document.Place, text string) (code document.Code, message, hint string) {
 	pointer := at.Pointer()
+	if code, message, hint := wrongPeople(pointer, at.Describe(), text); code != "" {
+		return code, message, hint
+	}
 	switch pointer[strings.LastIndexByte(pointer, '/')+1:] {
 	case "ref":
 		return document.CodeUnknownCascade, at.Describe() + " names no cascade", "write a path relative to this file, or a cascade_id"
@@ -88,9 +91,35 @@ func (w Words) WrongText(at document.Place, text string) (code document.Code, me
 	return "", "", ""
 }
 
+// wrongPeople is WrongText for what asks people.
+func wrongPeople(pointer, what, text string) (code document.Code, message, hint string) {
+	switch key := pointer[strings.LastIndexByte(pointer, '/')+1:]; {
+	case approvePointer.MatchString(pointer):
+		return document.CodeInvalidValue, text + " is no name of tools", `a tool's name has letters, digits, _ and -; * stands for any characters, as in "write_*"`
+	case !humanPointer.MatchString(pointer):
+	case key == "name":
+		return document.CodeInvalidName, text + " cannot be the name of a field", "a field's name starts with a letter or underscore and goes on with letters, digits and _"
+	case key == "prompt" || key == "condition":
+		return document.CodeInvalidValue, what + " is empty", "write it or remove it"
+	default: // an option
+		return document.CodeInvalidValue, what + " is empty", "write what the answer is to say, or remove the option"
+	}
+	return "", "", ""
+}
+
 // Instead implements [document.Words].
 func (w Words) Instead(at document.Place) string {
 	last := max(0, strings.LastIndexByte(at.Pointer(), '/'))
+	switch parent, key := at.Pointer()[:last], at.Pointer()[last:]; {
+	case key == "/human_input" && phasePointer.MatchString(parent):
+		return `write true, or what is asked, as {"type": "confirmation", "prompt": "Publish it?"}; to ask nobody, remove it`
+	case key == "/approve" && toolPointer.MatchString(parent):
+		return "write true or false"
+	case key == "/approve" && strings.HasSuffix(parent, "/rules"):
+		return `list the names of tools, as ["write_*", "deploy"]`
+	case key == "/timeout_seconds" && strings.HasSuffix(parent, "/human_input"):
+		return "write seconds as a number above 0, at most 31536000, which is a year; without it the wait has no end"
+	}
 	if !soundingsPointer.MatchString(at.Pointer()[:last]) {
 		return ""
 	}
@@ -173,7 +202,7 @@ func (w Words) keyHome(key string) string {
 		return `in "reforge" of "soundings"`
 	case slices.Contains([]string{
 		"instructions", "tackle", "handoffs", "rules", "output_schema", "callouts", "context", "routing", "on_error", "after", "for_each", "sub_cascades",
-		"async_cascades", "wards",
+		"async_cascades", "wards", "human_input",
 	}, key):
 		return "in a phase"
 	}
@@ -222,6 +251,9 @@ var (
 	tacklePointer  = regexp.MustCompile(`^/phases/\d+(/on_error)*/(tackle|tools)(/\d+)?$`)
 	toolPointer    = regexp.MustCompile(`^/tools/\d+$`)
 
+	humanPointer   = regexp.MustCompile(`^/phases/\d+(/on_error)*/human_input/`)
+	approvePointer = regexp.MustCompile(`^/phases/\d+(/on_error)*/rules/approve/\d+$`)
+
 	soundingsPointer = regexp.MustCompile(`^(/phases/\d+(/on_error)*)?/soundings$`)
 	frontierPointer  = regexp.MustCompile(`^(/phases/\d+(/on_error)*)?/soundings/pareto_frontier$`)
 )
@@ -240,7 +272,7 @@ func (w Words) Later(at document.Place, key string) bool {
 		}
 	case phasePointer.MatchString(pointer):
 		later = []string{
-			"human_input", "decision_points", "output_extraction", "memory", "rag", "audibles", "manifest_context", "narrator", "browser",
+			"decision_points", "output_extraction", "memory", "rag", "audibles", "manifest_context", "narrator", "browser",
 		}
 	case soundingsPointer.MatchString(pointer):
 		later = []string{"human_eval", "llm_prefilter"}

@@ -188,6 +188,7 @@ func (b builder) lines(p *cascade.Phase) []string {
 	if len(p.Tackle) > 0 {
 		out = append(out, "tools: "+list(p.Tackle))
 	}
+	out = append(out, b.peopleLines(p)...)
 	out = append(out, wardLines(p)...)
 	for _, src := range sources(p) {
 		if src.Phase != cascade.FromAll {

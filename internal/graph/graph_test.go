@@ -23,6 +23,7 @@ func load(t *testing.T, path string) *cascade.Cascade {
 	t.Helper()
 	c, _, err := library.Folders{}.Load(t.Context(), path, cascade.Known{Tools: []string{
 		"list_files", "read_file", "search_files", "write_file", "set_state", "get_state", "search_context",
+		"request_decision", "ask_human", "await_signal",
 	}})
 	require.NoError(t, err)
 	return c
@@ -61,6 +62,26 @@ func TestOf(t *testing.T) {
 	}, g.Edges)
 }
 
+// A phase that waits for people says so.
+func TestOfPeople(t *testing.T) {
+	t.Parallel()
+	c, _, err := cascade.Parse("p.json", []byte(`{"cascade_id": "p", "tools": [{"tool_id": "deploy", "type": "shell", "command": "true", "approve": true}],
+		"phases": [{"name": "a", "instructions": "x", "tackle": ["deploy", "write_file"], "rules": {"approve": ["write_*"]}, "human_input": {"options": ["now", "later"]}},
+		{"name": "b", "tool": "deploy"}, {"name": "c", "instructions": "x", "human_input": true},
+		{"name": "d", "instructions": "x", "tackle": ["deploy"], "rules": {"approve": ["*"]}}]}`), cascade.Known{Tools: []string{"write_file"}})
+	require.NoError(t, err)
+	var lines [][]string
+	for _, n := range Of(c).Nodes {
+		lines = append(lines, n.Lines)
+	}
+	require.Equal(t, [][]string{
+		{"tools: deploy, write_file", "approval: write_*, deploy", "asks a person: choice"},
+		{"tool: deploy", "approval: deploy"},
+		{"asks a person: text"},
+		{"tools: deploy", "approval: *"},
+	}, lines)
+}
+
 // Without hand-offs the phases follow each other, and previous is the one above.
 func TestOfPhasesInOrder(t *testing.T) {
 	t.Parallel()
@@ -88,7 +109,7 @@ func TestExamples(t *testing.T) {
 		golden(t, name+".svg", g.SVG())
 		requireWhole(t, g)
 	}
-	require.Equal(t, 14, n)
+	require.Equal(t, 15, n)
 }
 
 func golden(t *testing.T, path, text string) {

@@ -55,9 +55,9 @@ func newCascadePlace() *echo.ContentPlace {
 		"rules":    object(map[string]*echo.ContentPlace{"loop_until_prompt": aPattern, "retry_instructions": aPattern, "turn_prompt": aPattern}),
 		"handoffs": listOf(object(map[string]*echo.ContentPlace{"description": aText})),
 		"for_each": object(map[string]*echo.ContentPlace{"items": {Is: echo.ContentGiven}}), "sub_cascades": child, "async_cascades": child,
-		"soundings": tries,
-		"callouts":  object(map[string]*echo.ContentPlace{"output": aPattern, "messages": aPattern}),
-		"context":   object(map[string]*echo.ContentPlace{"from": listOf(object(map[string]*echo.ContentPlace{"condition": aPattern}))}),
+		"soundings": tries, "human_input": humanPlace(),
+		"callouts": object(map[string]*echo.ContentPlace{"output": aPattern, "messages": aPattern}),
+		"context":  object(map[string]*echo.ContentPlace{"from": listOf(object(map[string]*echo.ContentPlace{"condition": aPattern}))}),
 	}
 	tool := object(map[string]*echo.ContentPlace{
 		"description": aText, "inputs_schema": inputsPlace, "command": aPattern, "url": aPattern, "headers": listOf(aPattern), "body": aPattern,
@@ -120,11 +120,21 @@ var valuePlaces = map[echo.StepKind]*echo.ContentPlace{
 	echo.StepCascade:    object(map[string]*echo.ContentPlace{"name": aText, "cascade": cascadePlace, "library": libraryPlace, "problem": aText}),
 }
 
-func waitPlace() *echo.ContentPlace {
-	options := listOf(object(map[string]*echo.ContentPlace{"id": aText, "label": aText, "description": aText}))
-	fields := listOf(object(map[string]*echo.ContentPlace{"label": aText, "options": options}))
+// The options and the fields of what people are asked. The name of a field is a key of the answer.
+var (
+	choicesPlace = listOf(object(map[string]*echo.ContentPlace{"id": aText, "label": aText, "description": aText, "style": aText}))
+	fieldsPlace  = listOf(object(map[string]*echo.ContentPlace{"label": aText, "options": choicesPlace}))
+)
+
+func humanPlace() *echo.ContentPlace {
 	return object(map[string]*echo.ContentPlace{
-		"form":    object(map[string]*echo.ContentPlace{"question": aText, "context": aText, "options": options, "fields": fields}),
+		"prompt": aPattern, "condition": aPattern, "options": choicesPlace, "fields": fieldsPlace, "default_value": allData,
+	})
+}
+
+func waitPlace() *echo.ContentPlace {
+	return object(map[string]*echo.ContentPlace{
+		"form":    object(map[string]*echo.ContentPlace{"question": aText, "context": aText, "options": choicesPlace, "fields": fieldsPlace}),
 		"call":    object(map[string]*echo.ContentPlace{"arguments": allData, "schema": schemaPlace}),
 		"default": allData, "by": object(map[string]*echo.ContentPlace{"note": aText}),
 	})

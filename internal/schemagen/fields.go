@@ -50,6 +50,8 @@ const (
 	phaseName = `^[A-Za-z_][A-Za-z0-9_-]*$`
 	toolName  = `^[A-Za-z0-9_-]{1,64}$`
 	notEmpty  = `\S`
+
+	toolPattern = `^[A-Za-z0-9_*-]+$` // of "approve": * stands for any characters
 )
 
 // The upper bounds of numbers: what no one writes on purpose, and far from where a 64-bit integer
@@ -182,6 +184,9 @@ var fields = map[string]map[string]field{
 	"Pareto":              paretoFields,
 	"Adaptive":            adaptiveFields,
 	"Reforge":             reforgeFields,
+	"HumanInput":          humanFields,
+	"Option":              optionFields,
+	"Field":               formFields,
 	"TokenBudget":         tokenBudget(),
 	"TokenBudgetOverride": tokenOverride,
 	"Summarizer": {
@@ -211,6 +216,7 @@ var fields = map[string]map[string]field{
 		"response_jq":   {text: "A jq program over the result.", examples: []any{".items | map(.name)"}},
 		"timeout":       {text: "How long one run of the tool may take: seconds, or a span as in \"1m30s\".", examples: []any{30, "1m30s"}},
 		"idempotent":    {text: "Running the tool twice does no harm, so it may be run again after a crash.", def: false},
+		"approve":       {text: "Each call of the tool waits until a person allows it, denies it or edits its arguments.", def: false},
 	},
 	"Phase": {
 		"name":              {text: "The phase's name, unique in the cascade. Templates read its result as outputs.NAME.", pattern: phaseName, examples: []any{"research"}},
@@ -239,6 +245,7 @@ var fields = map[string]map[string]field{
 		"sub_cascades":      {text: "Other cascades that run, in order, before the phase's first call. Templates of the phase see their outputs as subs.NAME.", examples: []any{[]any{map[string]any{"ref": "research.json", "input_map": map[string]string{"topic": "{{ input.topic }}"}}}}},
 		"async_cascades":    {text: "Other cascades that run in the background. The end of the run waits for them, unless they are detached.", examples: []any{[]any{map[string]any{"ref": "notify", "trigger": "on_end"}}}},
 		"wards":             {text: "Validators before the phase, after each answer and after its end.", examples: []any{map[string]any{"pre": []any{map[string]any{"validator": "allowed", "mode": "blocking"}}}}},
+		"human_input":       {text: "Asks a person when the phase has its output; the run waits for the answer, which is in state.human_NAME. true asks whether the output is right.", examples: []any{map[string]any{"type": "confirmation", "prompt": "Publish it?"}}},
 		"soundings":         {text: "Runs the phase several times, each time in a context of its own, keeps the best answer, and refines it.", examples: []any{map[string]any{"factor": 3, "evaluator_instructions": "Which answer is complete and correct?"}}},
 	},
 	"Wards": {
@@ -281,6 +288,7 @@ var fields = map[string]map[string]field{
 		"loop_until_silent":  {text: "Do not tell the model what will be checked.", def: false},
 		"retry_instructions": {text: "What the model is told when an attempt failed, a template.", examples: []any{"It was refused: {{ validation_error }}. Try again."}},
 		"turn_prompt":        {text: "The prompt of the second and later turns, a template. With it the model is asked again until max_turns or, with \"check\": \"every_turn\", until loop_until passes."},
+		"approve":            {text: "The tools whose calls wait until a person allows them, denies them or edits their arguments: names, in which * stands for any characters. A phase that runs a tool has of its rules only this one.", items: &field{pattern: toolPattern}, examples: []any{[]string{"write_*", "deploy"}}},
 		"require_tools":      {text: "Refuse the cascade when a tool of the phase is known but cannot be offered; otherwise that is a warning.", def: false},
 		"on_exhausted":       {text: "What becomes of the phase when no attempt passed: fail, or continue with the last answer as its output and a warning.", def: cascade.ExhaustedFail},
 		"allow_empty":        {text: "Whether an answer without text is an answer. If not, the model is asked once more, and then the phase fails.", def: false},

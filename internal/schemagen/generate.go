@@ -156,6 +156,7 @@ func addForms(defs jsonschema.Definitions) {
 	set("ForEach", "items", &jsonschema.Schema{Type: "array"}, name)
 	set("Context", "from", list(source), name, ref("Source"))
 	addSoundings(set, list, ref)
+	addPeople(set, ref, defs)
 	onOff := &jsonschema.Schema{Type: "boolean"}
 	set("IntraContext", "truncation", onOff, ref("Truncation"))
 	set("IntraContext", "clear_tool_uses", onOff, ref("ClearToolUses"))

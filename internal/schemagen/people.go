@@ -1,0 +1,54 @@
+package schemagen
+
+import (
+	"github.com/invopop/jsonschema"
+
+	"github.com/windlass-run/windlass/cascade/people"
+	"github.com/windlass-run/windlass/echo"
+)
+
+const (
+	fieldName = `^[A-Za-z_][A-Za-z0-9_]*$`
+	manyWait  = "31536000" // seconds: a year
+)
+
+// The ways to answer: of a phase, and of a field of a form.
+var (
+	fieldKinds = []any{echo.FormConfirmation, echo.FormChoice, echo.FormMultiChoice, echo.FormRating, echo.FormText}
+	inputKinds = append(fieldKinds[:len(fieldKinds):len(fieldKinds)], echo.FormFields, echo.FormReview)
+)
+
+var humanFields = map[string]field{
+	"type":            {text: "How it is answered: yes or no, one of the options, several of them, a number from 1 to 5, a text, the fields of a form, or approved with feedback. By default a text; with options a choice, with fields a form.", enum: inputKinds},
+	"prompt":          {text: "What is asked, a template. Without it, whether the output is right.", pattern: notEmpty, examples: []any{"Publish {{ outputs.draft }}?"}},
+	"options":         {text: "Of a choice: ids, or objects that say more.", minItems: 1, examples: []any{[]any{"now", map[string]any{"id": "later", "description": "with the next release"}}}},
+	"fields":          {text: "Of a form: what is asked for.", minItems: 1, examples: []any{[]any{map[string]any{"name": "reason", "required": true}}}},
+	"condition":       {text: "A template; when it renders as nothing, false, 0 or none, nobody is asked.", pattern: notEmpty, examples: []any{"{{ state.risky }}"}},
+	"timeout_seconds": {text: "After how many seconds the wait ends without an answer. Without it the wait has no end.", above: "0", max: manyWait, examples: []any{3600}},
+	"on_timeout":      {text: "What follows when nobody answers in time: continue without an answer, fail the phase, or take default_value as the answer.", def: people.Continue, enum: []any{people.Continue, people.Fail, people.Default}},
+	"default_value":   {text: "With on_timeout default: the answer that is taken."},
+}
+
+var optionFields = map[string]field{
+	"id":          {text: "What the answer says. An option of an id alone may be written as that.", pattern: notEmpty, examples: []any{"now"}},
+	"label":       {text: "What a person reads; by default the id."},
+	"description": {text: "What the option means."},
+	"style":       {text: "How a page shows it, such as primary or danger."},
+}
+
+var formFields = map[string]field{
+	"name":     {text: "The name of the value in the answer.", pattern: fieldName, examples: []any{"reason"}},
+	"label":    {text: "What a person reads; by default the name."},
+	"type":     {text: "How it is answered.", def: echo.FormText, enum: fieldKinds},
+	"options":  {text: "Of a choice: ids, or objects that say more.", minItems: 1, examples: []any{[]string{"low", "high"}}},
+	"required": {text: "Whether the form needs it.", def: false},
+}
+
+// addPeople adds the forms that package people decodes by hand.
+func addPeople(set func(def, key string, forms ...*jsonschema.Schema), ref func(string) *jsonschema.Schema, defs jsonschema.Definitions) {
+	set("Phase", "human_input", &jsonschema.Schema{Type: "boolean", Enum: []any{true}}, ref("HumanInput"))
+	for _, def := range []string{"HumanInput", "Field"} {
+		options, _ := defs[def].Properties.Get("options")
+		options.Items = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "string", Pattern: notEmpty}, ref("Option")}}
+	}
+}
