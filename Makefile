@@ -165,4 +165,4 @@ ci: ## what CI runs
 release-check: ## what CI runs only in part, whole: every package under the race detector, every platform, mutant and kill
 	$(MAKE) race cross packaging EVERY=1
 	$(MAKE) attack crash outlive fuzz
-	$(MAKE) trees soundings KILLS=300
+	$(MAKE) trees soundings waits KILLS=300
