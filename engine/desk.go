@@ -57,7 +57,7 @@ func (d *desk) approved(ctx context.Context, key echo.Key, spec effect.ToolSpec,
 		return nil, false, err
 	}
 	shown := echo.AwaitedCall{
-		Tool: spec.Name, Arguments: json.RawMessage(effect.MaskedArguments(d.Rec.Mask, string(run))), Cascade: d.run.cascadeHash(), Schema: spec.Parameters,
+		Tool: spec.Name, Arguments: json.RawMessage(effect.MaskedArguments(d.Rec.Mask, string(run))), Cascade: cascadeHash(d.run), Schema: spec.Parameters,
 	}
 	a, err := d.awaitApproval(ctx, key, waiting.Approval(shown))
 	if err != nil {
@@ -189,7 +189,7 @@ func (d *desk) answer(ctx context.Context, key echo.Key, tool string, args json.
 }
 
 // cascadeHash returns the hash of what runs, without secrets: 16 hexadecimal digits.
-func (r *run) cascadeHash() string {
+func cascadeHash(r *run) string {
 	return string(echo.TextHash(r.rec.Mask.JSON(effect.MustJSON(r.spec.Cascade))))
 }
 

@@ -37,12 +37,16 @@ type Runner struct {
 
 	Rewrites sounding.Rewrites // earlier rewrites of instructions that have won; nil: none are known
 
-	Children Children // runs other cascades; nil: a run that needs one fails
-
-	Mailbox effect.Mailbox // answers waits; nil: nobody does, and a run that waits ends so
-	Signals Signals        // sends signals; nil: none are sent
+	Others // that runs have to do with
 
 	Seams effect.Seams // the zero value: those of an ordinary process
+}
+
+// Others are what runs have to do with besides models and tools: other runs, and people.
+type Others struct {
+	Children Children       // runs other cascades; nil: a run that needs one fails
+	Mailbox  effect.Mailbox // answers waits; nil: nobody does, and a run that waits ends so
+	Signals  Signals        // sends signals; nil: none are sent
 }
 
 // Spec is one run.

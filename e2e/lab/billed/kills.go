@@ -109,7 +109,7 @@ func (k *Kills) undisturbed(t *testing.T, name string) *Undisturbed {
 		require.Empty(t, bodies[id], "every request is another one")
 		bodies[id], u.ids[id] = string(r.Raw), true
 	}
-	u.shape, u.marks, u.requests = tree.Shape(), w.marks(), len(u.ids)
+	u.shape, u.marks, u.requests = tree.Shape(), w.Marks(), len(u.ids)
 	deepest := 0
 	for _, s := range tree.All {
 		deepest = max(deepest, s.Header.Depth)
@@ -261,7 +261,7 @@ func (r *round) chooseTrap() *crashtest.Trap {
 		numbers, _, _ := tree.Recorded()
 		answered = len(numbers)
 	}
-	left, marks := max(r.like.requests-answered, 1), r.marks()
+	left, marks := max(r.like.requests-answered, 1), r.Marks()
 	switch pick := r.rand.IntN(12); {
 	case pick < 2:
 		return &crashtest.Trap{Kind: crashtest.AtRequest, N: 1 + r.rand.IntN(left)}

@@ -92,7 +92,7 @@ func (w *World) Start(t *crashtest.Trap, args ...string) *Ended {
 	}
 	require.NoError(w.T, cmd.Start())
 	t.Begin(cmd.Process)
-	stop := t.Watch(w.marks)
+	stop := t.Watch(w.Marks)
 	err := cmd.Wait()
 	stop()
 	w.Provider.Set(nil)
@@ -103,10 +103,10 @@ func (w *World) Start(t *crashtest.Trap, args ...string) *Ended {
 	return &Ended{Code: cmd.ProcessState.ExitCode(), Out: out.String(), Err: errs.String()}
 }
 
-var markTypes = []string{"phase_end", "child_start", "child_end", "branch_start", "branch_end", "candidate", "ballot", "choice", "run_end"}
+var markTypes = []string{"phase_end", "child_start", "child_end", "branch_start", "branch_end", "candidate", "ballot", "choice", "wait", "answer", "run_end"}
 
-// marks counts the beginnings and ends that are in the journals.
-func (w *World) marks() int {
+// Marks counts the beginnings and ends that are in the journals.
+func (w *World) Marks() int {
 	n := 0
 	paths, _ := filepath.Glob(filepath.Join(w.Home, "sessions", "*", "journal.jsonl")) // the pattern is a good one
 	for _, path := range paths {
