@@ -74,8 +74,8 @@ func deskOf(ctx context.Context, con *console, args []string) (waits.Desk, strin
 	return desk, id, err
 }
 
-// answering is what the flags of windlass answer say.
-type answering struct {
+// answerOptions is what the flags of windlass answer say.
+type answerOptions struct {
 	reason, arguments, value, shown string
 	fields                          []string
 	resume                          bool
@@ -83,7 +83,7 @@ type answering struct {
 }
 
 func newAnswerCommand(con *console) *cobra.Command {
-	var o answering
+	var o answerOptions
 	cmd := &cobra.Command{
 		Use:   "answer ID [ANSWER]",
 		Short: "Answer what a run waits for",
@@ -117,7 +117,7 @@ them, or --field NAME=VALUE for each field of a form. --value takes any answer a
 	return cmd
 }
 
-func (o *answering) run(cmd *cobra.Command, con *console, args []string) error {
+func (o *answerOptions) run(cmd *cobra.Command, con *console, args []string) error {
 	desk, _, err := deskOf(cmd.Context(), con, nil)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func showWait(con *console, w *waits.Wait) error {
 }
 
 // answer returns the value that the command line says; given is false where it says none.
-func (o *answering) answer(w *waits.Wait, args []string) (value any, given bool, err error) {
+func (o *answerOptions) answer(w *waits.Wait, args []string) (value any, given bool, err error) {
 	ways := 0
 	for _, is := range []bool{len(args) > 0, o.value != "", len(o.fields) > 0} {
 		if is {
@@ -183,7 +183,7 @@ func (o *answering) answer(w *waits.Wait, args []string) (value any, given bool,
 }
 
 // said makes a value of a word and the flags that go with it.
-func (o *answering) said(w *waits.Wait, word string) (any, error) {
+func (o *answerOptions) said(w *waits.Wait, word string) (any, error) {
 	if w.Kind == echo.WaitApproval {
 		d := map[string]any{"decision": word}
 		if o.reason != "" {
