@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,12 +153,18 @@ func (f *forked) held(err error) error {
 	return &effect.HeldError{Err: err}
 }
 
-// worst returns the first error that stops the run, else err.
+// worst returns the first error that stops the run, else err. That a branch waits is the least of them: an
+// answer would not help where another is stopped by a limit.
 func (f *forked) worst(err error) error {
+	var waits error
 	for _, p := range f.parts {
-		if p.err != nil && !core.Recoverable(p.err) {
+		switch {
+		case p.err == nil || core.Recoverable(p.err):
+		case !effect.IsWaiting(p.err):
 			return p.err
+		case waits == nil:
+			waits = p.err
 		}
 	}
-	return err
+	return cmp.Or(waits, err)
 }

@@ -59,27 +59,78 @@ func (d *desk) approved(ctx context.Context, key echo.Key, spec effect.ToolSpec,
 	shown := echo.AwaitedCall{
 		Tool: spec.Name, Arguments: json.RawMessage(effect.MaskedArguments(d.Rec.Mask, string(run))), Cascade: d.run.cascadeHash(), Schema: spec.Parameters,
 	}
-	w := waiting.Approval(shown)
-	a, err := effect.AwaitAnswer(ctx, d.Rec.Recorder, key.Step(echo.StepWait), d.Site, w)
+	a, err := d.awaitApproval(ctx, key, waiting.Approval(shown))
 	if err != nil {
 		return nil, false, err
 	}
-	if a.Shown != w.Shown {
-		return nil, false, fmt.Errorf("the approval of %s is of another call than the one that waits: it was given for %q", spec.Name, a.Shown)
-	}
-	decision, err := waiting.Decide(a.Value, func(args json.RawMessage) (string, error) {
-		_, problem, err := d.schemas.CheckArguments(ctx, spec, string(args))
-		return problem, err
-	})
+	decision, err := d.decision(ctx, key, spec, a)
 	switch {
 	case err != nil:
 		return nil, false, fmt.Errorf("read the approval of %s: %w", spec.Name, err)
 	case decision.Verdict == waiting.Deny:
 		return nil, false, &deniedError{spec.Name, decision.Reason}
+	case a.Shown != shown.Hash() && !d.hasRun(key):
+		return nil, false, &shownError{tool: spec.Name, given: a.Shown}
 	case decision.Verdict == waiting.Edit:
 		return decision.Arguments, true, nil
 	}
 	return run, false, nil
+}
+
+// shownError is an approval of something else than what would run.
+type shownError struct {
+	tool  string
+	given echo.Hash
+}
+
+func (e *shownError) Error() string {
+	return fmt.Sprintf("the approval of %s is of another call than the one that waits: it was given for %q", e.tool, e.given)
+}
+
+// awaitApproval returns the decision on a call. A fork asks again what was decided in the session that it comes from and
+// had not run there: who decided did not mean the fork.
+func (d *desk) awaitApproval(ctx context.Context, key echo.Key, w echo.Wait) (*effect.Ended, error) {
+	a, err := effect.AwaitAnswer(ctx, d.Rec.Recorder, key.Step(echo.StepWait), d.Site, w)
+	if err != nil {
+		return nil, err
+	}
+	if a.Shown != a.Wait.Shown {
+		return nil, &shownError{tool: w.Call.Tool, given: a.Shown}
+	}
+	copied := &echo.Entry{Seq: a.Seq}
+	if a.Seq == 0 || !d.run.Copied.Has(copied) || waiting.Denies(a.Value) || d.had(key, d.run.Copied.Has) {
+		return a, nil
+	}
+	again, err := effect.AwaitAnswer(ctx, d.Rec.Recorder, key.Try(echo.StepWait, 2), d.Site, w)
+	if err == nil && again.Shown != again.Wait.Shown {
+		err = &shownError{tool: w.Call.Tool, given: again.Shown}
+	}
+	return again, err
+}
+
+// had reports whether one of the recorded entries with which a call has run is one of some.
+func (d *desk) had(key echo.Key, some func(*echo.Entry) bool) bool {
+	return slices.ContainsFunc([]echo.NodeType{echo.NodeToolStart, echo.NodeToolCall, echo.NodeChildStart}, func(node echo.NodeType) bool {
+		e := d.Rec.Peek(node, key)
+		return e != nil && some(e)
+	})
+}
+
+// hasRun reports whether it is recorded that a call has run.
+func (d *desk) hasRun(key echo.Key) bool {
+	return d.had(key, func(*echo.Entry) bool { return true })
+}
+
+// decision returns the decision that an answer is. The arguments of an edit are checked until the call has run: texts may
+// have been taken out of them since.
+func (d *desk) decision(ctx context.Context, key echo.Key, spec effect.ToolSpec, a *effect.Ended) (*waiting.Decision, error) {
+	return waiting.Decide(a.Value, func(args json.RawMessage) (string, error) {
+		if d.hasRun(key) {
+			return "", nil
+		}
+		_, problem, err := d.schemas.CheckArguments(ctx, spec, string(args))
+		return problem, err
+	})
 }
 
 // ask has a tool wait for its answer. The text is for the model.
@@ -92,7 +143,7 @@ func (d *desk) ask(ctx context.Context, key echo.Key, tool string, args json.Raw
 	if err != nil {
 		return "", false, err
 	}
-	text, failed = waiting.Told(&w, a)
+	text, failed = waiting.Told(&a.Wait, a.Answer)
 	return text, failed, nil
 }
 
@@ -160,7 +211,7 @@ func askPerson(ctx context.Context, v *visit) error {
 	if err != nil {
 		return err
 	}
-	value, told, err := waiting.Settled(&w, a)
+	value, told, err := waiting.Settled(&a.Wait, a.Answer)
 	if err != nil {
 		return err
 	}

@@ -143,7 +143,7 @@ func (w *world) go1(ctx context.Context, t *testing.T, sink *memory, past []*ech
 	sink.list = append(sink.list, past...)
 	var effects effect.Effects // the runner's own
 	if w.foreign {
-		effects = effecttest.StartForeign(t, w, w, effect.Writer{Log: log})
+		effects = effecttest.StartForeign(t, w, w, nil, effect.Writer{Log: log})
 	}
 	res, err := r.Run(ctx, Spec{Cascade: c, Log: log, Effects: effects, WorkDir: "/scratch", Recording: past, Header: json.RawMessage(`{"rules":1,"session_id":"s1","cascade":` + manySided + `}`)})
 	checkHandoffs(t, sink.asRead(t))

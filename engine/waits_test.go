@@ -41,13 +41,19 @@ func (l *letters) leave(key string, value any, shown echo.Hash) {
 // goesOn resumes the run of a bundle from its record, which it replaces.
 func (b *testBundle) goesOn(source string) (*Result, error) {
 	b.t.Helper()
+	return b.goesOnWith(source, nil)
+}
+
+// goesOnWith is goesOn with another budget.
+func (b *testBundle) goesOnWith(source string, budget *cascade.Budget) (*Result, error) {
+	b.t.Helper()
 	c := &cascade.Cascade{}
 	require.NoError(b.t, json.Unmarshal([]byte(source), c))
 	recording := b.entries.asRead(b.t)
 	require.NoError(b.t, CheckResumable(recording))
 	b.entries = &memory{list: slices.Clone(recording)}
 	res, err := b.runner.Run(context.Background(), Spec{
-		Cascade: c, Log: echo.ContinueLog("s1", uint64(len(recording)), nil, nil, b.entries), WorkDir: "/scratch", Recording: recording,
+		Cascade: c, Log: echo.ContinueLog("s1", uint64(len(recording)), nil, nil, b.entries), WorkDir: "/scratch", Recording: recording, Budget: budget,
 	})
 	if !effect.IsRecordError(err) {
 		checkFold(b.t, b.entries.asRead(b.t), res)

@@ -92,8 +92,8 @@ func TestInitOverwritesNothing(t *testing.T) {
 	require.Contains(t, l.run(exitUsage, "init", "file").err.String(), "Error: look for file/file.json: ")
 }
 
-// answering types a line for each question that is shown.
-func answering(lines ...string) func(string, io.Writer) {
+// typesLines types a line for each question that is shown.
+func typesLines(lines ...string) func(string, io.Writer) {
 	asked := 0
 	return func(shown string, tty io.Writer) {
 		for ; asked < min(strings.Count(shown, "]: "), len(lines)); asked++ {
@@ -106,17 +106,17 @@ func answering(lines ...string) func(string, io.Writer) {
 func TestInitAsks(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "")
-	shown := l.onTerminal(80, 24, exitOK, answering("poem\n", "Write a poem.\n", "\n"), "init", "one")
+	shown := l.onTerminal(80, 24, exitOK, typesLines("poem\n", "Write a poem.\n", "\n"), "init", "one")
 	require.Contains(t, shown, "Name of the cascade [one]: ")
 	require.Contains(t, shown, "What the first phase does\r\n  [Explain in three sentences what a workflow engine is.]: ")
 	require.Contains(t, shown, "Model [gpt-5-mini]: ")
 	text, err := os.ReadFile(filepath.Join(l.dir, "one", "poem.json"))
 	require.NoError(t, err)
 	require.Contains(t, string(text), `"instructions": "Write a poem."`)
-	shown = l.onTerminal(80, 24, exitOK, answering("\n"), "init", "two", "--name", "two", "--model", "m")
+	shown = l.onTerminal(80, 24, exitOK, typesLines("\n"), "init", "two", "--name", "two", "--model", "m")
 	require.NotContains(t, shown, "Name of")
 	require.FileExists(t, filepath.Join(l.dir, "two", "two.json"))
-	shown = l.onTerminal(80, 24, exitInterrupted, answering("\x04"), "init", "three")
+	shown = l.onTerminal(80, 24, exitInterrupted, typesLines("\x04"), "init", "three")
 	require.Contains(t, shown, "Error: the questions were not answered, and nothing was written")
 	require.NoDirExists(t, filepath.Join(l.dir, "three"))
 }

@@ -129,7 +129,7 @@ func wholeSoundings(t *testing.T, body []byte) []inspect.Candidate {
 	require.Empty(t, all[0].Phase)
 	require.Equal(t, "run/reforge1/sounding1", all[0].Kept.String())
 	require.Len(t, all[0].Steps, 2)
-	list := append(all[0].Steps[0].Candidates, all[0].Steps[1].Candidates...)
+	list := slices.Concat(all[0].Steps[0].Candidates, all[0].Steps[1].Candidates)
 	require.Len(t, list, 3)
 	return list
 }

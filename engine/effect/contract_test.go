@@ -11,7 +11,7 @@ import (
 func TestContract(t *testing.T) {
 	t.Parallel()
 	live := func(_ testing.TB, w *effecttest.World, record effect.Writer, _ []*echo.Entry) effect.Effects {
-		return effect.NewLive(w, w, record, nil)
+		return effect.NewLive(w, w, record, nil).Answers(w)
 	}
 	for name, s := range map[string]effecttest.Subject{
 		"live": {New: live, Asks: true, Records: true},
@@ -35,7 +35,7 @@ func TestContract(t *testing.T) {
 		}},
 		"foreign": {
 			New: func(t testing.TB, w *effecttest.World, record effect.Writer, _ []*echo.Entry) effect.Effects {
-				return effecttest.StartForeign(t, w, w, record)
+				return effecttest.StartForeign(t, w, w, w, record)
 			},
 			Asks: true, Records: true,
 		},

@@ -50,6 +50,9 @@ func (r *Recorder) Fork(ctx context.Context, cascade string, limit int, branches
 	if at := slices.IndexFunc(ends, func(err error) bool { return errors.Is(err, ErrEndOfRecord) }); at >= 0 {
 		return ends[at]
 	}
+	if at := slices.IndexFunc(ends, func(err error) bool { return err != nil && !IsWaiting(err) }); at >= 0 {
+		return ends[at] // an answer would not help
+	}
 	if err := cmp.Or(ends...); err != nil {
 		return err
 	}

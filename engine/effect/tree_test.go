@@ -307,7 +307,9 @@ func TestBranchTrees(t *testing.T) {
 					l.store = &inFile{dir: filepath.Join(t.TempDir(), l.session), session: l.session, r: r}
 				}
 				if seed%4 == 0 {
-					l.effects = effecttest.StartForeign
+					l.effects = func(t testing.TB, m effect.Model, tools effect.Tools, w effect.Writer) effect.Effects {
+						return effecttest.StartForeign(t, m, tools, nil, w)
+					}
 				}
 				deaths := 0
 				for {

@@ -51,24 +51,40 @@ func Awaited(w *echo.Wait) string {
 // IsWaiting reports whether a run ends because it waits.
 func IsWaiting(err error) bool { return errors.As(err, new(*WaitingError)) }
 
+// Ended is how a wait ended, and what was awaited, both as they are recorded.
+type Ended struct {
+	*echo.Answer
+	Wait echo.Wait
+	Seq  uint64 // the number of the answer where the recording has it; 0: it is new
+}
+
 // AwaitAnswer records that a run waits, once, and returns how the wait has ended. The error is a [*WaitingError]
 // while it has not.
-func AwaitAnswer(ctx context.Context, r *Recorder, key echo.Key, site Site, w echo.Wait) (*echo.Answer, error) {
+func AwaitAnswer(ctx context.Context, r *Recorder, key echo.Key, site Site, w echo.Wait) (*Ended, error) {
 	e := newEntry("", key, site)
 	e.Set(w)
-	recorded := r.Peek(echo.NodeWait, key)
-	if err := r.Append(e); err != nil {
-		return nil, err
-	}
-	req := &WaitRequest{Key: key, Site: site, Wait: w, Since: e.At}
-	if recorded != nil {
-		var err error
-		req.Since = recorded.At
-		if req.Wait, err = echo.Read[echo.Wait](recorded); err != nil {
+	e = withoutSecrets(r.w.Mask, e) // what people see is what is recorded
+	if recorded := r.Peek(echo.NodeWait, key); recorded != nil {
+		if err := r.Append(e); err != nil {
 			return nil, err
 		}
+		e = recorded
+	} else if err := r.Append(e); err != nil {
+		return nil, err
 	}
-	return r.Await(ctx, req)
+	asked, err := echo.Read[echo.Wait](e)
+	if err != nil {
+		return nil, err
+	}
+	out := &Ended{Wait: asked}
+	if recorded := r.Peek(echo.NodeAnswer, key); recorded != nil {
+		out.Seq = recorded.Seq
+	}
+	out.Answer, err = r.Await(ctx, &WaitRequest{Key: key, Site: site, Wait: asked, Since: e.At})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // Await implements [Effects].

@@ -32,7 +32,7 @@ func readVote(resp *effect.ModelResponse, b *echo.Ballot) {
 		return
 	}
 	var said string
-	if json.Unmarshal(raw, &said) != nil {
+	if json.Unmarshal(raw, &said) != nil || string(raw) == "null" {
 		b.Problem = fmt.Sprintf(`"winner" is %s, which is no label`, excerpt.Line(string(raw), mostQuoted))
 		return
 	}

@@ -39,7 +39,7 @@ func TestReadVote(t *testing.T) {
 		`{"winner":""}`:                                                {Problem: `"winner" is "", which is no label`},
 		`{"winner":2}`:                                                 {Problem: `"winner" is 2, which is no label`},
 		`{"winner":["BCDF"]}`:                                          {Problem: `"winner" is ["BCDF"], which is no label`},
-		`{"winner":null}`:                                              {Problem: `"winner" is "", which is no label`},
+		`{"winner":null}`:                                              {Problem: `"winner" is null, which is no label`},
 		`{"winner":"BCDF","why":"a"}{"winner":"GHJK","why":"b"}`:         {Problem: `the reply has two verdicts: "BCDF" and "GHJK"`},
 		`{"why":"a","winner":"BCDF","winner":"GHJK"}`:                    {Problem: `the reply has two verdicts: "BCDF" and "GHJK"`},
 		`{"winner":"BCDF","\u0077inner":"GHJK"}`:                         {Problem: `the reply has two verdicts: "BCDF" and "GHJK"`},

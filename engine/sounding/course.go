@@ -165,7 +165,7 @@ func (c *Course) room(ctx context.Context, on Stage, number int, list []*Candida
 	return effect.WholeReading[echo.Room](ctx, at.Rec, at.Key.Try(echo.StepRoom, number), at.Site, func() echo.Payload {
 		ledger := on.Calls().Ledger
 		_, pairs := c.Settings.Pairs()
-		r := round{list: list, judged: judged, most: ledger.Most(at.Site.Phase), pairs: pairs}
+		r := round{list: list, judged: judged, most: ledger.Most(at.Phase), pairs: pairs}
 		return roomFor(ledger.Left(), r.next())
 	})
 }

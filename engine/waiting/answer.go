@@ -101,7 +101,7 @@ func confirmed(value any) (any, error) {
 
 func chosen(options []echo.Option, custom bool, value any) (any, error) {
 	s, ok := value.(string)
-	if ok && slices.ContainsFunc(options, func(o echo.Option) bool { return o.ID == s }) {
+	if ok && isOption(options, s) {
 		return s, nil
 	}
 	if ok && custom && strings.TrimSpace(s) != "" {
@@ -110,12 +110,19 @@ func chosen(options []echo.Option, custom bool, value any) (any, error) {
 	return nil, &FormError{Why: "the answer is one of the options: " + optionIDs(options)}
 }
 
+func isOption(options []echo.Option, id string) bool {
+	return slices.ContainsFunc(options, func(o echo.Option) bool { return o.ID == id })
+}
+
 func chosenSeveral(options []echo.Option, value any) (any, error) {
 	var given []any
 	switch v := value.(type) {
 	case []any:
 		given = v
 	case string: // as a person types them
+		if isOption(options, v) {
+			return []any{v}, nil // whose id has a comma, perhaps
+		}
 		for s := range strings.SplitSeq(v, ",") {
 			given = append(given, strings.TrimSpace(s))
 		}

@@ -3,8 +3,9 @@ package waiting
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"path"
+	"io"
 	"slices"
 	"strings"
 
@@ -29,12 +30,26 @@ type Decision struct {
 }
 
 // Needs reports whether the name of a tool matches one of the patterns of "approve", in which * stands for
-// any characters.
+// any characters, and all others for themselves.
 func Needs(patterns []string, tool string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool {
-		ok, err := path.Match(p, tool)
-		return err == nil && ok
-	})
+	return slices.ContainsFunc(patterns, func(p string) bool { return matches(strings.Split(p, "*"), tool) })
+}
+
+// matches reports whether a name has parts one after the other, with anything between them.
+func matches(parts []string, name string) bool {
+	rest, ok := strings.CutPrefix(name, parts[0])
+	if !ok || len(parts) == 1 {
+		return ok && rest == ""
+	}
+	last := len(parts) - 1
+	for _, part := range parts[1:last] {
+		at := strings.Index(rest, part)
+		if at < 0 {
+			return false
+		}
+		rest = rest[at+len(part):]
+	}
+	return strings.HasSuffix(rest, parts[last])
 }
 
 // Canonical returns the JSON of arguments as it is shown and run: members sorted, without white space. Numbers
@@ -45,6 +60,9 @@ func Canonical(args json.RawMessage) (json.RawMessage, error) {
 	var value any
 	if err := dec.Decode(&value); err != nil {
 		return nil, fmt.Errorf("read arguments: %w", err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("read arguments: something follows the JSON value")
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -103,6 +121,12 @@ func Decide(value any, fits func(json.RawMessage) (string, error)) (*Decision, e
 		return nil, &FormError{Why: problem}
 	}
 	return &d, nil
+}
+
+// Denies reports whether a value that is a decision denies the call.
+func Denies(value any) bool {
+	d, err := Decide(value, func(json.RawMessage) (string, error) { return "", nil })
+	return err == nil && d.Verdict == Deny
 }
 
 // Value returns the decision as it is recorded.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/internal/oneline"
 	"github.com/windlass-run/windlass/internal/secret"
 )
 
@@ -215,6 +216,7 @@ type redactor struct {
 	shape    shape
 	answers  []string // JSON values that it says
 	short    int      // values that are not looked for
+	heads    []string // how its texts begin, for copies of which only the beginning is left
 }
 
 func newRedactor(rec *journal.Recording, m *echo.Message, is journal.Redaction, parts bool) *redactor {
@@ -247,6 +249,7 @@ func (r *redactor) texts(rec *journal.Recording, m *echo.Message, parts bool, th
 		all = append(all, toldOf(t))
 	}
 	all = distinct(all, 1)
+	r.heads = headsOf(whole)
 	known := longEnough(all)
 	r.short = len(all) - len(known)
 	r.messages = newTexts(r.of, known)
@@ -540,7 +543,22 @@ func (r *redactor) dataOf(e *echo.Entry, h journal.Header) error {
 	if place == nil {
 		return nil
 	}
-	return e.RewriteContent(place, r.changing(r.data, nil))
+	change := r.changing(r.data, nil)
+	if e.NodeType == echo.NodeHandoff {
+		change.Text = r.withoutCopies
+	}
+	return e.RewriteContent(place, change)
+}
+
+// withoutCopies returns a text of a handoff, which shortens what it copies: a text that has the beginning of one of
+// the message's goes whole.
+func (r *redactor) withoutCopies(text string) string {
+	now := r.data.without(text)
+	line := oneline.Of(now)
+	if slices.ContainsFunc(r.heads, func(head string) bool { return strings.Contains(line, head) }) {
+		return echo.RedactionMark(r.of, text)
+	}
+	return now
 }
 
 // keepHash notes the hash that an output had before texts were taken out of it: by that candidates of soundings are

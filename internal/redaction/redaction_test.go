@@ -305,3 +305,22 @@ func TestEndOfAnOutput(t *testing.T) {
 		require.Contains(t, text, "Correct this.", name)
 	}
 }
+
+// A handoff shortens what it copies: without the full stop, in one line, cut. Such a copy goes whole.
+func TestShortenedCopies(t *testing.T) {
+	t.Parallel()
+	answer := echo.Seal(echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, Parts: echo.Text("The pass is " + secret + ", keep\nit.")})
+	rec := recording(t, `{}`, `{"cascade_id":"c","phases":[{"instructions":"x"}]}`,
+		&echo.Entry{NodeType: echo.NodeModelCall, Key: echo.MustKey("p/attempt1/turn1/model"), Message: answer},
+		echo.NewEntry(echo.MustKey("p/attempt1/turn1/handoff"), echo.Handoff{Continuation: "Done: phase p: The pass is " + secret + ", keep it; phase q: other."}),
+		echo.NewEntry(echo.MustKey("q/attempt1/turn1/handoff"), echo.Handoff{
+			Continuation: "Nothing of it.", Done: []echo.HandoffItem{{Source: "p", Text: "The pass is " + secret[:len(secret)-2] + "…"}},
+		}),
+	)
+	p, err := redaction.New(rec, answer.Hash(), redaction.Options{At: time.Unix(0, 0).UTC()})
+	require.NoError(t, err)
+	_, whole := after(t, rec, p)
+	require.NotContains(t, whole, secret[:len(secret)-2])
+	require.Contains(t, whole, "Nothing of it.")
+	require.Empty(t, p.Left)
+}

@@ -53,6 +53,7 @@ var wordTypes = map[reflect.Type]string{
 	reflect.TypeFor[soundings.ModelStrategy](): aWord, reflect.TypeFor[soundings.MutationMode](): aWord, reflect.TypeFor[soundings.Mode](): aWord,
 	reflect.TypeFor[soundings.Evaluator](): aWord, reflect.TypeFor[soundings.OnTie](): aWord, reflect.TypeFor[soundings.Normalization](): aWord,
 	reflect.TypeFor[soundings.Policy](): aWord,
+	reflect.TypeFor[echo.WaitKind](): aWord, reflect.TypeFor[echo.FormKind](): aWord, reflect.TypeFor[echo.OnTimeout](): aWord, reflect.TypeFor[echo.Via](): aWord,
 }
 
 // structure are the members that stay, as PACKAGE.TYPE.member, by the reason.
@@ -73,14 +74,17 @@ var structure = map[string][]string{
 		"echo.FoundCascade.file",
 		"echo.Candidate.model", "sounding.Trial.rewrite_model", "echo.Ballot.judge", "echo.Ballot.labels", "soundings.Soundings.aggregator_model", "soundings.Soundings.evaluator_model", "soundings.Soundings.rewrite_model",
 		"echo.State.key", "echo.ToolUse.call_id", "echo.ToolUse.name", "echo.Draft.tool", "echo.Draft.tool_call_id", "echo.ToolCall.id", "echo.ToolCall.name",
+		"cascade.Rules.approve", "people.Field.name", "echo.Field.name", "echo.AwaitedBy.tool", "echo.AwaitedCall.tool", "echo.Wait.signal",
+		"echo.Answer.by", "echo.Answer.letter", "echo.Fired.letter", "echo.Fired.session", "echo.Fired.signal",
 		"echo.Part.name", "echo.Workspace.branch", "journal.Header.file", "journal.Header.parent", "journal.Header.script", "journal.Header.session_id", "journal.Header.windlass",
 	},
 	aWord: {
 		"cascade.Source.as_role", "cascade.Tool.method", "echo.Anchor.why", "echo.Failure.kind", "echo.FileChange.change", "echo.ModelCall.finish_reason",
 		"echo.PhaseContext.dialect", "echo.PhaseContext.strategy", "echo.Route.reason", "echo.Span.form", "echo.Span.reason", "echo.Summary.by",
 		"echo.Handoff.status", "echo.PhaseEnd.status", "echo.RunEnd.status", "echo.ChildEnd.status", "echo.Mutation.mode", "echo.Verdict.mode", "echo.Verdict.ward",
+		"people.Field.type", "people.HumanInput.type", "people.HumanInput.on_timeout", "echo.Form.severity",
 	},
-	aHash:    {"echo.Candidate.species", "echo.Seed.seed", "echo.CardsUsed.cards_digest", "echo.ChildStart.hash", "echo.FoundCascade.hash", "echo.Entry.request_hash", "echo.Workspace.head"},
+	aHash:    {"echo.AwaitedCall.cascade", "echo.Candidate.species", "echo.Seed.seed", "echo.CardsUsed.cards_digest", "echo.ChildStart.hash", "echo.FoundCascade.hash", "echo.Entry.request_hash", "echo.Workspace.head"},
 	aSetting: {"echo.PhaseContext.policy"},
 	aProgram: {"cascade.Tool.response_jq"},
 	inKeys:   {"cascade.Rules.loop_until", "cascade.Ward.validator", "echo.Verdict.validator", "soundings.Soundings.validator", "soundings.Reforge.threshold"},
@@ -255,6 +259,9 @@ func payloads() []payload {
 		{echo.Room{}, value(echo.StepRoom)},
 		{echo.Ballot{}, node(echo.NodeBallot)},
 		{echo.Choice{}, node(echo.NodeChoice)},
+		{echo.Wait{}, node(echo.NodeWait)},
+		{echo.Answer{}, node(echo.NodeAnswer)},
+		{echo.Fired{}, value(echo.StepFire)},
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/excerpt"
+	"github.com/windlass-run/windlass/internal/oneline"
 	"github.com/windlass-run/windlass/internal/secret"
 )
 
@@ -25,6 +26,9 @@ const (
 	minLine  = 16 // bytes of a line, without white space around it
 	minWord  = 20 // bytes of a word: keys and tokens are long
 	maxParts = 1000
+
+	minHead = 8  // characters of the beginning of a line by which a shortened copy is found
+	maxHead = 24 // of them that a copy is taken to have
 
 	minText     = 4    // characters of a text or value that is looked for elsewhere
 	minAnywhere = 16   // bytes of one that is found inside words, and in other encodings
@@ -215,6 +219,20 @@ func partsOf(all []string) []string {
 	parts = distinct(parts, minLine)
 	slices.SortStableFunc(parts, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	return parts[:min(len(parts), maxParts)]
+}
+
+// headsOf returns how texts and their lines begin, in one line and without the full stop that a copy lacks.
+func headsOf(all []string) []string {
+	var heads []string
+	for _, t := range all {
+		for _, l := range append(strings.Split(t, "\n"), t) {
+			head := []rune(strings.TrimRight(oneline.Of(l), ". "))
+			if len(head) >= minHead {
+				heads = append(heads, string(head[:min(len(head), maxHead)]))
+			}
+		}
+	}
+	return distinct(heads, 1)
 }
 
 func betweenWords(r rune) bool { return strings.ContainsRune(" \t\r\n\"'`=,;:()[]{}<>|\\", r) }

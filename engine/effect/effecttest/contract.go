@@ -63,6 +63,12 @@ var contract = []clause{
 	{name: "a tool does not begin when that cannot be recorded", asks: true, run: startFails},
 	{name: "nothing leaves when the record cannot be made durable", asks: true, run: syncFails},
 	{name: "the record is durable before a request leaves", asks: true, run: safeFirst},
+	{name: "how a wait ends is recorded before it is seen", run: awaited},
+	{name: "of a wait without an answer nothing is recorded", asks: true, run: awaitedInSilence},
+	{name: "a wait is durable before anybody can answer it", asks: true, run: awaitedSafely},
+	{name: "an answer that was not recorded is there again", asks: true, records: true, run: awaitedAgain},
+	{name: "secrets of an answer are not recorded", run: awaitedSecret},
+	{name: "nobody is asked when the context has ended", asks: true, run: awaitedAfterEnd},
 }
 
 func (s Subject) has(c clause) bool { return (s.Asks || !c.asks) && (s.Records || !c.records) }

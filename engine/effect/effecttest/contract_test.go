@@ -46,7 +46,7 @@ func verdict(t *testing.T, s Subject, c clause) []string {
 // liveSubject is a right implementation, replay one that answers from what is recorded.
 func liveSubject() Subject {
 	return Subject{Asks: true, Records: true, New: func(_ testing.TB, w *World, record effect.Writer, _ []*echo.Entry) effect.Effects {
-		return effect.NewLive(w, w, record, nil)
+		return effect.NewLive(w, w, record, nil).Answers(w)
 	}}
 }
 

@@ -24,9 +24,9 @@ type foreign struct {
 	mailbox effect.Mailbox // nil: nobody answers
 }
 
-// StartForeign returns such effects and starts their workers, which end with the test.
-func StartForeign(t testing.TB, model effect.Model, tools effect.Tools, w effect.Writer) effect.Effects {
-	f := &foreign{w: w, model: model, tools: tools, jobs: make(chan func())}
+// StartForeign returns such effects and starts their workers, which end with the test. The mailbox may be nil.
+func StartForeign(t testing.TB, model effect.Model, tools effect.Tools, mailbox effect.Mailbox, w effect.Writer) effect.Effects {
+	f := &foreign{w: w, model: model, tools: tools, mailbox: mailbox, jobs: make(chan func())}
 	var workers sync.WaitGroup
 	for range 4 {
 		workers.Go(func() {

@@ -13,6 +13,7 @@ import (
 type (
 	modelFunc func(context.Context, echo.Key, *effect.ModelRequest) (*effect.ModelResponse, error)
 	toolFunc  func(context.Context, echo.Key, effect.ToolSpec, effect.ToolRequest) (*echo.Message, error)
+	awaitFunc func(context.Context, *effect.WaitRequest) (*echo.Answer, error)
 	valueFunc func(context.Context, echo.Key, effect.Site, func() echo.Payload) (json.RawMessage, error)
 )
 
@@ -25,6 +26,14 @@ type mistaken struct {
 	model modelFunc
 	tool  toolFunc
 	value valueFunc
+	await awaitFunc
+}
+
+func (x *mistaken) Await(ctx context.Context, req *effect.WaitRequest) (*echo.Answer, error) {
+	if x.await != nil {
+		return x.await(ctx, req)
+	}
+	return x.right.Await(ctx, req)
 }
 
 func (x *mistaken) Model(ctx context.Context, key echo.Key, req *effect.ModelRequest) (*effect.ModelResponse, error) {
@@ -50,7 +59,7 @@ func (x *mistaken) Value(ctx context.Context, key echo.Key, site effect.Site, re
 
 // elsewhere is a right implementation that records where nobody looks.
 func (x *mistaken) elsewhere() effect.Effects {
-	return effect.NewLive(x.world, x.world, effect.Writer{Log: echo.NewLog("x", nil, nil)}, nil)
+	return effect.NewLive(x.world, x.world, effect.Writer{Log: echo.NewLog("x", nil, nil)}, nil).Answers(x.world)
 }
 
 // unflushed records an entry and leaves it in the process.
@@ -90,6 +99,12 @@ func mistakes() []mistake {
 		"a tool does not begin when that cannot be recorded":               {"begins": beginsAnyway},
 		"nothing leaves when the record cannot be made durable":            {"model": asksUnsafely, "tool": beginsAnyway},
 		"the record is durable before a request leaves":                    {"model": asksUnsafely, "tool": beginsAnyway, "the start is not recorded": beginsInSilence},
+		"how a wait ends is recorded before it is seen":                    awaitMistakes,
+		"of a wait without an answer nothing is recorded":                  silenceMistakes,
+		"a wait is durable before anybody can answer it":                   {"asks at once": asksPeopleUnsafely},
+		"an answer that was not recorded is there again":                   {"forgotten": asksPeopleOnce(), "seen although it was not recorded": seesUnrecorded},
+		"secrets of an answer are not recorded":                            {"recorded": func(x *mistaken) { x.await = x.open().Await }},
+		"nobody is asked when the context has ended":                       {"asked": asksPeopleAnyway},
 	} {
 		for name, f := range list {
 			out = append(out, mistake{name: name, clause: clause, make: f})

@@ -168,7 +168,7 @@ var beginMistakes = map[string]func(*mistaken){
 
 // open is a right implementation that knows no secrets.
 func (x *mistaken) open() effect.Effects {
-	return effect.NewLive(x.world, x.world, effect.Writer{Log: x.w.Log}, nil)
+	return effect.NewLive(x.world, x.world, effect.Writer{Log: x.w.Log}, nil).Answers(x.world)
 }
 
 var secretMistakes = map[string]func(*mistaken){

@@ -22,6 +22,9 @@ var (
 	wholes   = branch(10)
 	hidden   = branch(11)
 	begun    = branch(12)
+	waits    = branch(13)
+	silence  = branch(14)
+	told     = branch(15)
 )
 
 // many is the branch of one of the calls that are made at the same time.
@@ -46,7 +49,7 @@ func spec(name string) effect.ToolSpec {
 func recordings(t testing.TB) []*echo.Entry {
 	t.Helper()
 	w, disk := &World{}, &Disk{}
-	live := effect.NewLive(w, w, effect.Writer{Log: echo.NewLog("s", nil, disk), Mask: mask{}}, nil)
+	live := effect.NewLive(w, w, effect.Writer{Log: echo.NewLog("s", nil, disk), Mask: mask{}}, nil).Answers(w)
 	model := func(key echo.Key, req *effect.ModelRequest) {
 		_, _ = live.Model(t.Context(), key.Step(echo.StepModel), req)
 	}
@@ -73,6 +76,8 @@ func recordings(t testing.TB) []*echo.Entry {
 	value(readings.Step(echo.StepHandoff), handoffThen)
 	model(ended, Ask("m", "a question"))
 	tool(ended, 1, "write", "write")
+	_, _ = live.Await(t.Context(), Waiting(waits, "which one?"))
+	_, _ = live.Await(t.Context(), Waiting(told, secret))
 	for i := range atOnce {
 		tool(many(i), 1, "read", ofMany(i))
 		model(many(i), Ask("m", ofMany(i)))

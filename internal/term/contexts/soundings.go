@@ -283,7 +283,7 @@ func howText(c *echo.Choice) string {
 	if c.Tie && c.Pairs == 0 {
 		return "as no answer got points, and of a tie " + tieTexts[c.How]
 	}
-	held := fmt.Sprintf("%s, %d of them flipped", term.Plural(c.Pairs, "pair")+" of ballots", c.Flipped)
+	held := term.Plural(c.Pairs, "pair") + " of ballots" // how many of them were flipped, the judge's own line says
 	needed := cmp.Or(c.Needed, 1/(1-c.Confidence))
 	if c.Tie {
 		reason := fmt.Sprintf("the evidence is %s and %s was needed for confidence %g", number(c.EValue), number(needed), c.Confidence)
