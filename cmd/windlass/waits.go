@@ -112,7 +112,9 @@ them, or --field NAME=VALUE for each field of a form. --value takes any answer a
 	f.StringVar(&o.value, "value", "", "the answer as `JSON`")
 	f.StringVar(&o.shown, "shown", "", "answer only if the wait still shows what has this `HASH`")
 	f.BoolVar(&o.resume, "resume", false, "continue the run with the answer")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress of a run that is resumed: the same as --progress quiet")
 	o.progressFlag(con, cmd, live.Modes())
+	exclude(cmd, "quiet", "progress")
 	con.jsonFlag(cmd)
 	return cmd
 }
