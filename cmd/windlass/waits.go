@@ -44,7 +44,7 @@ run and its children are listed.`,
 			}
 			return con.print(append([]*waits.Wait{}, list...), func() error {
 				if len(list) == 0 {
-					fmt.Fprintln(con.err, "Nothing waits.")
+					fmt.Fprintln(con.err, "No run is waiting.")
 					return nil
 				}
 				if err := con.table(reports.Waits(list, time.Now())); err != nil {
@@ -302,6 +302,6 @@ func saySent(ctx context.Context, con *console, desk waits.Desk, name, session s
 			return nil
 		}
 	}
-	fmt.Fprintln(con.out, "Sent. Nothing waits for it yet: it is kept for the run that will.")
+	fmt.Fprintln(con.out, "Sent. No run waits for it yet: it is kept for the run that will.")
 	return nil
 }
