@@ -44,7 +44,7 @@ run and its children are listed.`,
 			}
 			return con.print(append([]*waits.Wait{}, list...), func() error {
 				if len(list) == 0 {
-					fmt.Fprintln(con.err, "Nothing waits.")
+					fmt.Fprintln(con.err, "No run is waiting.")
 					return nil
 				}
 				if err := con.table(reports.Waits(list, time.Now())); err != nil {
@@ -74,8 +74,8 @@ func deskOf(ctx context.Context, con *console, args []string) (waits.Desk, strin
 	return desk, id, err
 }
 
-// answering is what the flags of windlass answer say.
-type answering struct {
+// answerOptions is what the flags of windlass answer say.
+type answerOptions struct {
 	reason, arguments, value, shown string
 	fields                          []string
 	resume                          bool
@@ -83,7 +83,7 @@ type answering struct {
 }
 
 func newAnswerCommand(con *console) *cobra.Command {
-	var o answering
+	var o answerOptions
 	cmd := &cobra.Command{
 		Use:   "answer ID [ANSWER]",
 		Short: "Answer what a run waits for",
@@ -112,12 +112,14 @@ them, or --field NAME=VALUE for each field of a form. --value takes any answer a
 	f.StringVar(&o.value, "value", "", "the answer as `JSON`")
 	f.StringVar(&o.shown, "shown", "", "answer only if the wait still shows what has this `HASH`")
 	f.BoolVar(&o.resume, "resume", false, "continue the run with the answer")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress of a run that is resumed: the same as --progress quiet")
 	o.progressFlag(con, cmd, live.Modes())
+	exclude(cmd, "quiet", "progress")
 	con.jsonFlag(cmd)
 	return cmd
 }
 
-func (o *answering) run(cmd *cobra.Command, con *console, args []string) error {
+func (o *answerOptions) run(cmd *cobra.Command, con *console, args []string) error {
 	desk, _, err := deskOf(cmd.Context(), con, nil)
 	if err != nil {
 		return err
@@ -160,7 +162,7 @@ func showWait(con *console, w *waits.Wait) error {
 }
 
 // answer returns the value that the command line says; given is false where it says none.
-func (o *answering) answer(w *waits.Wait, args []string) (value any, given bool, err error) {
+func (o *answerOptions) answer(w *waits.Wait, args []string) (value any, given bool, err error) {
 	ways := 0
 	for _, is := range []bool{len(args) > 0, o.value != "", len(o.fields) > 0} {
 		if is {
@@ -183,7 +185,7 @@ func (o *answering) answer(w *waits.Wait, args []string) (value any, given bool,
 }
 
 // said makes a value of a word and the flags that go with it.
-func (o *answering) said(w *waits.Wait, word string) (any, error) {
+func (o *answerOptions) said(w *waits.Wait, word string) (any, error) {
 	if w.Kind == echo.WaitApproval {
 		d := map[string]any{"decision": word}
 		if o.reason != "" {
@@ -300,6 +302,6 @@ func saySent(ctx context.Context, con *console, desk waits.Desk, name, session s
 			return nil
 		}
 	}
-	fmt.Fprintln(con.out, "Sent. Nothing waits for it yet: it is kept for the run that will.")
+	fmt.Fprintln(con.out, "Sent. No run waits for it yet: it is kept for the run that will.")
 	return nil
 }

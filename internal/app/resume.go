@@ -41,7 +41,7 @@ func (a *App) Resume(ctx context.Context, id string, o ResumeOptions, w Watch) (
 	}
 	var r *Run
 	if err = (relatives{a}).check(rec); err == nil {
-		err = a.checkAnswered(ctx, rec)
+		err = checkAnswered(ctx, a.home, rec)
 	}
 	if err == nil {
 		r, err = a.resume(ctx, j, rec, o, w, nil)

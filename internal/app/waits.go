@@ -67,18 +67,18 @@ func (p *postbox) Fire(ctx context.Context, s echo.Fired) error {
 
 // checkAnswered returns an error of the kind [failure.Waiting] for a session that waits where nothing is new:
 // no answer, no signal and no deadline that has passed, of it and of its children.
-func (a *App) checkAnswered(ctx context.Context, rec *journal.Recording) error {
+func checkAnswered(ctx context.Context, home string, rec *journal.Recording) error {
 	if record.EndOf(rec.Entries).Status != echo.StatusWaiting {
 		return nil
 	}
-	open, err := waits.Desk{Home: a.home}.List(ctx, rec.Header.SessionID)
+	open, err := waits.Desk{Home: home}.List(ctx, rec.Header.SessionID)
 	if err != nil {
 		return err
 	}
 	for _, w := range open {
 		ready := w.IsReady(time.Now())
 		if !ready && w.Kind == echo.WaitSignal {
-			if ready, err = (waits.Desk{Home: a.home}).HasSignal(w); err != nil {
+			if ready, err = (waits.Desk{Home: home}).HasSignal(w); err != nil {
 				return failure.New(failure.Damaged, err, "")
 			}
 		}

@@ -61,6 +61,9 @@ var kinds = map[failure.Kind]facts{
 	failure.NoHandoff:        {status: http.StatusNotFound, title: "There is no handoff yet", try: "try again when the run has begun"},
 	failure.SessionExists:    {status: http.StatusConflict, title: "The session exists already", try: tryOtherID},
 	failure.NotResumable:     {status: http.StatusConflict, title: "The session cannot be resumed", try: tryNewRun},
+	failure.Waiting:          {status: http.StatusConflict, title: "The session waits for an answer", try: tryAnswer},
+	failure.UnknownWait:      {status: http.StatusNotFound, title: "There is no such open wait", try: tryAnswer},
+	failure.AlreadyAnswered:  {status: http.StatusConflict, title: "The wait has ended", try: tryAnswer},
 	failure.InvalidRequest:   {status: http.StatusUnprocessableEntity, title: "The request is not valid", try: tryDescription},
 	failure.InvalidCascade:   {status: http.StatusUnprocessableEntity, title: "The cascade is not valid", try: "correct the cascade"},
 	failure.InvalidInput:     {status: http.StatusUnprocessableEntity, title: "The input does not fit the cascade", try: "correct the input"},
@@ -88,6 +91,7 @@ const (
 	tryNewRun      = "POST /api/runs begins a new run"
 	tryDescription = "GET /api/openapi.json describes it"
 	tryCall        = "a call's number, such as 1, or its key, such as PHASE/attempt1/turn1"
+	tryAnswer      = onServer + "windlass waiting"
 	tryOtherID     = "another session_id, or none for a new one; if this request was sent twice, the first one began the run"
 )
 

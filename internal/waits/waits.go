@@ -28,12 +28,8 @@ import (
 
 // Wait is a wait that has no answer in the record of its session.
 type Wait struct {
-	ID       string            `json:"id"`
-	Session  string            `json:"session"`
-	Root     string            `json:"root"` // the session to resume: the one above all others
-	Cascade  string            `json:"cascade"`
-	Phase    string            `json:"phase"`
-	Key      echo.Key          `json:"key"`
+	ID string `json:"id"`
+	Place
 	Kind     echo.WaitKind     `json:"kind"`
 	Asked    string            `json:"asked"` // in words, one line or more
 	Form     *echo.Form        `json:"form,omitempty"`
@@ -44,6 +40,15 @@ type Wait struct {
 	Deadline *time.Time        `json:"deadline,omitempty"`
 	CostUSD  *float64          `json:"cost_usd"`         // of the session so far; nil: not known
 	Answer   *echo.Answer      `json:"answer,omitempty"` // that was left and not taken yet
+}
+
+// Place is where a wait is.
+type Place struct {
+	Session string   `json:"session"`
+	Root    string   `json:"root"` // the session to resume: the one above all others
+	Cascade string   `json:"cascade"`
+	Phase   string   `json:"phase"`
+	Key     echo.Key `json:"key"`
 }
 
 // IsReady reports whether a run that resumes gets past the wait: by an answer, or as its deadline has passed.
@@ -133,8 +138,9 @@ func (d Desk) open(rec *journal.Recording) ([]*Wait, error) {
 			return nil, failure.New(failure.Damaged, fmt.Errorf("session %s: %w", h.SessionID, err), "")
 		}
 		x := &Wait{
-			ID: echo.WaitID(h.SessionID, e.Key), Session: h.SessionID, Root: cmp.Or(h.Root, h.SessionID), Cascade: e.CascadeID, Phase: e.Phase, Key: e.Key,
-			Kind: w.Kind, Asked: asked(&w), Form: w.Form, Call: w.Call, Shown: w.Shown, Signal: w.Signal, Since: e.At, CostUSD: costOf(rec.Entries),
+			ID:    echo.WaitID(h.SessionID, e.Key),
+			Place: Place{Session: h.SessionID, Root: cmp.Or(h.Root, h.SessionID), Cascade: e.CascadeID, Phase: e.Phase, Key: e.Key},
+			Kind:  w.Kind, Asked: asked(&w), Form: w.Form, Call: w.Call, Shown: w.Shown, Signal: w.Signal, Since: e.At, CostUSD: costOf(rec.Entries),
 		}
 		if at := w.Deadline(e.At); !at.IsZero() {
 			x.Deadline = &at

@@ -3,6 +3,7 @@ package summary
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/waits"
 )
 
 func TestContextLine(t *testing.T) {
@@ -41,6 +43,33 @@ func TestWriteText(t *testing.T) {
 	require.Equal(t, "\nStopped by the budget in 0ms: 1 phase, 2 model calls  in 0  cached 0  out 0  $0.00 + unknown\n"+
 		"Cards: 1 model call, 3 embedding requests of it, in 0  cached 0  out 0  $0.5000\n"+
 		"Copied from 0zz: 4 model calls, $2.00 + unknown, not counted\nsession 01a\n", out.String())
+}
+
+func TestWaitingRun(t *testing.T) {
+	t.Parallel()
+	run := Run{Session: "01a", Result: &engine.Result{Status: echo.StatusWaiting}}
+	for i := range 7 {
+		x := &waits.Wait{ID: fmt.Sprint("w", i), Kind: echo.WaitSignal, Signal: "go"}
+		if i == 0 {
+			x = &waits.Wait{ID: "w0", Kind: echo.WaitInput, Form: &echo.Form{Question: "Fine?"}, Asked: "Fine?"}
+		}
+		run.Waits = append(run.Waits, x)
+	}
+	var out strings.Builder
+	run.WriteText(&out)
+	require.Equal(t, "\nWaiting in 0ms: 0 phases, 0 model calls  in 0  cached 0  out 0  $0.00\n"+
+		"Waits for an answer: Fine?  windlass answer w0\n"+
+		"Waits for the signal \"go\"  windlass answer w1\n"+
+		"Waits for the signal \"go\"  windlass answer w2\n"+
+		"Waits for the signal \"go\"  windlass answer w3\n"+
+		"Waits for the signal \"go\"  windlass answer w4\n"+
+		"2 more waits  windlass waiting 01a\nsession 01a\n", out.String())
+	out.Reset()
+	require.NoError(t, run.WriteJSON(&out, nil))
+	var got map[string]any
+	require.NoError(t, json.Unmarshal([]byte(out.String()), &got))
+	require.Equal(t, "waiting", got["status"])
+	require.Len(t, got["waits"], 7)
 }
 
 // What children took is in figures of its own, and in those with children.
