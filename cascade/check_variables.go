@@ -310,7 +310,7 @@ func (k variableRules) unsetState(t templateAt, l *Lookup, what string) {
 	of, is := strings.CutPrefix(name, StateOutputPrefix)
 	if asked, isAnswer := strings.CutPrefix(name, StateHumanPrefix); isAnswer {
 		if i, known := k.names.first[asked]; known && k.phases[i].HumanInput == nil {
-			t.report(l, SeverityError, fmt.Sprintf("%s uses %q, and phase %q asks nobody", describe(t.at), what, asked), fmt.Sprintf(`add "human_input" to phase %q, or remove this`, asked))
+			t.report(l, SeverityError, fmt.Sprintf("%s uses %q, and phase %q has no human_input", describe(t.at), what, asked), fmt.Sprintf(`add "human_input" to phase %q, or remove this`, asked))
 			return
 		}
 		of, is = asked, true

@@ -545,14 +545,14 @@ func (r *redactor) dataOf(e *echo.Entry, h journal.Header) error {
 	}
 	change := r.changing(r.data, nil)
 	if e.NodeType == echo.NodeHandoff {
-		change.Text = r.withoutCopies
+		change.Text = func(text string) string { return withoutCopies(r, text) }
 	}
 	return e.RewriteContent(place, change)
 }
 
 // withoutCopies returns a text of a handoff, which shortens what it copies: a text that has the beginning of one of
 // the message's goes whole.
-func (r *redactor) withoutCopies(text string) string {
+func withoutCopies(r *redactor, text string) string {
 	now := r.data.without(text)
 	line := oneline.Of(now)
 	if slices.ContainsFunc(r.heads, func(head string) bool { return strings.Contains(line, head) }) {
