@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/names"
 	"github.com/windlass-run/windlass/internal/redaction"
+	"github.com/windlass-run/windlass/internal/waits"
 )
 
 // RedactOptions say how a message is redacted.
@@ -116,6 +117,11 @@ func (r *redacting) run(ctx context.Context, given string) (*Redacted, error) {
 		done.Left = append([]redaction.Place{}, plan.Left...)
 	}
 	r.elsewhere(done, plan, rec)
+	if !r.options.DryRun {
+		if err := waits.Forget(r.archive.Home, r.id, rec.Entries); err != nil {
+			return nil, failure.New(failure.StorageFailed, err, "")
+		}
+	}
 	if err := r.journal(plan); err != nil {
 		return nil, err
 	}

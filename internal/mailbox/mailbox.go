@@ -289,3 +289,24 @@ func syncDir(dir string) error {
 	}
 	return nil
 }
+
+// Forget removes the answer to a wait, which its session has recorded. One that is not there is no error.
+func (b Box) Forget(wait string) error { return b.remove(answerFile(wait)) }
+
+// ForgetSignal removes a signal that was taken, and who has taken it: the signal first, so that nobody takes it again.
+func (b Box) ForgetSignal(letter string) error {
+	if err := b.remove("signal-" + letter + ".json"); err != nil {
+		return err
+	}
+	return b.remove(takenFile(letter))
+}
+
+func (b Box) remove(name string) error {
+	if !isName(name) {
+		return fmt.Errorf("%q is no name of a letter", name)
+	}
+	if err := os.Remove(filepath.Join(b.Dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove a letter: %w", err)
+	}
+	return nil
+}
