@@ -124,7 +124,7 @@ func TestWaitsInCandidates(t *testing.T) {
 	require.Len(t, m.requests, 3)
 	m.calls = nil
 	l.leave(b.open()[0], "the blue one", "")
-	res, err = b.goesOn(source)
+	_, err = b.goesOn(source)
 	require.Error(t, err)
 	require.Equal(t, []string{"p/wait"}, b.open(), "the phase asks once, when it has its output")
 	l.leave("p/wait", "yes", "")

@@ -98,7 +98,7 @@ func most(kind echo.FormKind) int {
 // has it. The error is a [*waiting.FormError].
 func (h *HumanInput) Default() (any, error) {
 	if h.Expiry() != Default {
-		return nil, nil
+		return nil, nil //nolint:nilnil // nothing is taken
 	}
 	return waiting.Check(h.Form(), h.DefaultValue)
 }

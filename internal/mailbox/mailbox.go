@@ -85,7 +85,7 @@ func (b Box) Taken(name, claimant string) (*echo.Answer, error) {
 		return nil, err
 	}
 	for _, l := range letters {
-		by, err := b.takenBy(l.Answer.Letter)
+		by, err := b.takenBy(l.Letter)
 		switch {
 		case err != nil:
 			return nil, err
@@ -107,7 +107,7 @@ func (b Box) Take(name, claimant string, deadline time.Time) (*echo.Answer, erro
 		return nil, err
 	}
 	for _, l := range free {
-		err := b.write(takenFile(l.Answer.Letter), taken{claimant})
+		err := b.write(takenFile(l.Letter), taken{claimant})
 		if errors.Is(err, fs.ErrExist) {
 			continue // somebody else was faster
 		}
@@ -137,7 +137,7 @@ func (b Box) free(name string, deadline time.Time) ([]Letter, error) {
 	}
 	var out []Letter
 	for _, l := range letters {
-		by, err := b.takenBy(l.Answer.Letter)
+		by, err := b.takenBy(l.Letter)
 		if err != nil {
 			return nil, err
 		}
@@ -184,7 +184,7 @@ func (b Box) signals(name string) ([]Letter, error) {
 		}
 	}
 	slices.SortFunc(out, func(a, b Letter) int {
-		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Answer.Letter, b.Answer.Letter))
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Letter, b.Letter))
 	})
 	return out, nil
 }
@@ -249,7 +249,7 @@ func (b Box) read(name string) (*Letter, error) {
 		return nil, fmt.Errorf("read %s: it has more than one letter", path)
 	case l.At.IsZero():
 		return nil, fmt.Errorf("read %s: it has no time", path)
-	case name != answerFile(l.Wait) && name != signalFile(l.Answer.Letter):
+	case name != answerFile(l.Wait) && name != signalFile(l.Letter):
 		return nil, fmt.Errorf("read %s: it has the letter of another file", path)
 	}
 	return &l, nil

@@ -264,9 +264,7 @@ func (d Desk) Answer(w *Wait, g Given) error {
 		return failure.New(failure.InvalidInput, fmt.Errorf("the answer to wait %s is not taken: %w", w.ID, err), "")
 	}
 	err = Box(d.Home, w.Session).Answer(w.ID, echo.Answer{Value: value, By: g.By, Via: g.Via, At: at, Shown: w.Shown})
-	var taken *mailbox.TakenError
-	switch {
-	case errors.As(err, &taken):
+	if errors.As(err, new(*mailbox.TakenError)) {
 		return failure.New(failure.AlreadyAnswered, err, "")
 	}
 	return stored(err)

@@ -318,7 +318,7 @@ func TestSignal(t *testing.T) {
 		require.True(t, failure.Is(err, test.kind))
 	}
 	require.NoDirExists(t, waits.HomeBox(d.Home).Dir)
-	require.NoDirExists(t, filepath.Join(config.SessionDir(d.Home, "nobody")))
+	require.NoDirExists(t, config.SessionDir(d.Home, "nobody"))
 
 	has := func(i int) bool {
 		t.Helper()
