@@ -130,10 +130,10 @@ func (r *round) play() {
 			args = []string{"run", "waits.json", "--session", session, "--json", "--progress", "plain", "--no-clickhouse", "--allow-commands"}
 		}
 		e := r.start(args...)
-		switch {
-		case e.Code == 0:
+		switch e.Code {
+		case 0:
 			return
-		case e.Code == 7, e.Code == -1:
+		case 7, -1:
 		default:
 			require.Fail(r.t, "another exit code", "%s\n%s\n%s\n%s", r.told(), e.Out, e.Err, r.Provider.Wrong())
 		}
