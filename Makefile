@@ -77,7 +77,7 @@ tidy-check: ## fail when go.mod or go.sum are not tidy
 
 .PHONY: schema
 schema: ## write schema/cascade.schema.json from the types
-	go run ./cmd/windlass schema --output schema/cascade.schema.json
+	go test ./internal/schemagen -run TestCommittedSchemaIsCurrent -update
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (default 20s)
@@ -98,6 +98,10 @@ e2e-users: ## try every door as other users of the machine; needs root (docs/sec
 .PHONY: trees
 trees: ## run children, lists, graphs and wards in the built program; kill them KILLS times (default 30), SEED=N: at the same places
 	cd e2e && go test -count=1 -timeout 120m -v ./trees $(if $(RUN),-run '$(RUN)') -args -kills $(or $(KILLS),30) -seed $(or $(SEED),0)
+
+.PHONY: e2e-browser
+e2e-browser: ## try the page of windlass serve in Chromium; FLAGS=-update writes the accessibility trees
+	cd e2e && go test -count=1 -timeout 20m ./browser $(if $(FLAGS),-args $(FLAGS))
 
 .PHONY: waits
 waits: ## kill windlass around waits KILLS times (default 20), SEED=N: at the same places

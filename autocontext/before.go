@@ -33,7 +33,7 @@ func (c *callBefore) fix() {
 	for i := from; i < len(d.nodes); i++ {
 		c.sums = append(c.sums, c.sums[i]+d.nodes[i].cur.tokens)
 	}
-	c.full = d.full
+	c.full, d.cut = d.full, -1
 	v.touched, v.before = v.touched[:0], len(d.nodes)
 }
 
@@ -43,5 +43,17 @@ func (c *callBefore) shared(changed int) (view, full int64) {
 	if c.d.view.before == 0 || c.d.carry.Cold {
 		return 0, 0
 	}
-	return c.sums[changed], c.full
+	return c.sums[changed], c.fullShared()
+}
+
+// fullShared returns how much of full history is as it was at the call before, in tokens: up to what a person has taken back.
+func (c *callBefore) fullShared() int64 {
+	if c.d.cut < 0 {
+		return c.full
+	}
+	var sum int64
+	for i := range c.d.cut {
+		sum += c.d.nodes[i].size
+	}
+	return min(sum, c.full)
 }

@@ -123,7 +123,7 @@ func (d *draft) placeStandIns() bool {
 // firstGone returns the first message between two indices that does not survive; -1: there is none.
 func (d *draft) firstGone(from, to int) int {
 	for i := from; i < to; i++ {
-		if !d.nodes[i].orphan && !d.survives(i) {
+		if n := &d.nodes[i]; !n.orphan && !n.retracted && !d.survives(i) {
 			return i
 		}
 	}
@@ -145,7 +145,7 @@ func (g *guard) askSummary(covers int, allowance int64) *Ask {
 	for i := g.covered(); i < covers; i++ {
 		n := &g.nodes[i]
 		// A request of the user survives only until the next one, so the notes tell it as well.
-		request := i == g.state.latest && i != g.state.task && !n.pinned
+		request := i == g.state.latest && i != g.state.task && !n.pinned && !echo.IsSaid(n.msg)
 		if n.cur.sent != nil && (request || !g.survives(i)) {
 			told = append(told, n.msg)
 		}

@@ -23,7 +23,7 @@ type draft struct {
 }
 
 func newDraft(s *Settings, r *Renderer) *draft {
-	d := &draft{settings: s, render: r, history: history{newest: map[echo.Hash]int{}}, same: repeats{}}
+	d := &draft{settings: s, render: r, history: history{newest: map[echo.Hash]int{}, cut: -1}, same: repeats{}}
 	d.count = counting{settings: s, render: r}
 	d.state = state{latest: -1, task: -1, summaryAt: -1, slidAt: -1, answers: map[int]int{}, carry: &d.carry, inText: s.FailuresInText}
 	d.next.reset()
@@ -72,6 +72,9 @@ func (d *draft) take(it echo.Item) {
 		d.resize(n, Tokens(d.render.message(n.own)))
 	}
 	d.same.link(d, i)
+	if it.Message.Kind() == echo.KindRetract {
+		retract(d, i)
+	}
 }
 
 // repeats has the index of the newest tool result with a content, of those that are sent.

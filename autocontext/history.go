@@ -11,6 +11,7 @@ type history struct {
 	newest      map[echo.Hash]int // index of the newest tool result with a hash
 	full        int64             // tokens of all messages as they are
 	images      int
+	cut         int // the first message that was taken back since the call before; -1: none was
 }
 
 func (h *history) add(it echo.Item, size int64) {

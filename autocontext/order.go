@@ -44,11 +44,12 @@ type grouped struct {
 	after  []*echo.Message // results that its group lacks, after the last message of the group
 }
 
-// foundOut is what was found out of a tool result.
+// foundOut is what was found out of a message later.
 type foundOut struct {
-	cleared int64 // tokens of it when clear_tool_uses has cleared it; 0: not known yet
-	again   int   // the turn of the next result with the same content; 0: there is none
-	tells   tells // of a failure in its text
+	retracted bool  // a person has taken it back: never sent again
+	cleared   int64 // tokens of it when clear_tool_uses has cleared it; 0: not known yet
+	again     int   // the turn of the next result with the same content; 0: there is none
+	tells     tells // of a failure in its text
 }
 
 // state is all that decides a message's form besides it and the settings. The aging passes use
@@ -109,6 +110,9 @@ func (d *draft) shapeOf(i int, m *state) shape {
 	if n.orphan {
 		return shape{form: FormDropped, reason: ReasonRepaired}
 	}
+	if n.retracted {
+		return shape{form: FormDropped, reason: ReasonRetracted}
+	}
 	p := &d.settings.Policy
 	resting := !p.Enabled && m.asOf == 0 // the guard moves the frontier before it does anything else
 	if d.survives(i) && !resting {
@@ -135,7 +139,7 @@ func (d *draft) shapeOf(i int, m *state) shape {
 // survives reports whether a message is sent in full whatever happens, as a pinned group is.
 func (d *draft) survives(i int) bool {
 	n, m := &d.nodes[i], &d.state
-	return n.msg.Role() == echo.RoleSystem || i == m.task || i == m.latest || n.pinned
+	return n.msg.Role() == echo.RoleSystem || i == m.task || i == m.latest || n.pinned || echo.IsSaid(n.msg)
 }
 
 // isForeign reports whether the message has calls or results that are written as text.

@@ -136,6 +136,10 @@ func (w *world) conversation(turns int) (items []echo.Item, calls []int) {
 			items = append(items, user(echo.KindTurnPrompt, "go on "+w.text(200), attempt, turn))
 		case 2:
 			items = append(items, user(echo.KindNotice, "notice", attempt, turn))
+		case 3:
+			items = append(items, user(echo.KindAudible, "said "+w.text(100), attempt, turn))
+		case 4:
+			items = append(items, user(echo.KindRetract, "taken back "+w.text(100), attempt, turn))
 		}
 		if w.broken && w.IntN(12) == 0 { // a result that came late
 			items = append(items, echo.Item{Message: echo.NewToolResult(echo.ToolCall{ID: fmt.Sprintf("call_%d", w.ids), Name: "bash"}, echo.Text("late"), false), Attempt: attempt, Turn: turn})

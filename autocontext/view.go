@@ -37,6 +37,7 @@ const (
 	ReasonCompacted   Reason = "compacted"    // the guard had the older messages summed up
 	ReasonSlid        Reason = "slid"         // token_budget left out the oldest turns
 	ReasonOversize    Reason = "oversize"     // a tool result that alone would not have fitted
+	ReasonRetracted   Reason = "retracted"    // a person has taken the answer back
 	ReasonRepaired    Reason = "repaired"     // changed to make the sequence valid
 	ReasonOtherModel  Reason = "other_model"  // calls of another model that the model's provider refuses
 

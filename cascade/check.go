@@ -5,7 +5,12 @@ import (
 
 	"github.com/windlass-run/windlass/cascade/document"
 	"github.com/windlass-run/windlass/cascade/flow"
+	"github.com/windlass-run/windlass/cascade/inputs"
 	"github.com/windlass-run/windlass/cascade/settings"
+	"github.com/windlass-run/windlass/cascade/shape"
+	"github.com/windlass-run/windlass/cascade/triggers"
+	"github.com/windlass-run/windlass/cascade/validators"
+	"github.com/windlass-run/windlass/schema"
 )
 
 type place = document.Place
@@ -23,10 +28,10 @@ type checker struct {
 	names     phaseNames
 	tools     toolbox
 	order     *flow.Order
-	lost      map[string]*Problem // names of other cascades that lead to none
-	arguments map[string]*takes   // of the tools that phases run
+	lost      map[string]*Problem     // names of other cascades that lead to none
+	arguments map[string]*shape.Takes // of the tools that phases run
 	templates templates
-	schemas   schemas
+	schemas   inputs.Schemas
 }
 
 func newChecker(ctx context.Context, known Known, c *Cascade, doc *document.Document) *checker {
@@ -34,7 +39,7 @@ func newChecker(ctx context.Context, known Known, c *Cascade, doc *document.Docu
 		stop: ctx.Err, known: known, cascade: c, root: doc.Root(),
 		tools:     toolbox{at: map[string]int{}, builtin: known.Tools, later: known.LaterTool},
 		templates: templates{parse: known.CheckTemplate, read: known.Lookups, lookups: map[string][]Lookup{}, files: map[string]place{}},
-		schemas:   schemas{stop: ctx.Err}, arguments: map[string]*takes{}, lost: map[string]*Problem{},
+		schemas:   inputs.Schemas{Stop: ctx.Err}, arguments: map[string]*shape.Takes{}, lost: map[string]*Problem{},
 	}
 }
 
@@ -46,19 +51,24 @@ type located struct {
 	index  int  // among all phases
 }
 
+// asksModel reports whether the phase is meant to ask a model: whether it neither runs a tool nor waits.
+func (p located) asksModel() bool { return !p.at.Has("tool") && !p.at.Has("wait") }
+
 // check runs every rule on the cascade itself. The tools have been gathered before.
 func (k *checker) check() {
 	k.phases = locatePhases(k.root.Key("phases"), k.cascade.Phases)
 	k.names.index(k.phases)
 	k.tools.offer(k.phases)
-	k.schemas.checkInputs(k.cascade.InputsSchema, k.root)
+	k.schemas.CheckInputs(k.cascade.InputsSchema, k.root)
 	if s := k.cascade.InputsSchema; s != nil && s.Schema != nil {
-		k.schemas.checkFileInputs(k.root.Key("inputs_schema"), true)
+		k.schemas.CheckFiles(k.root.Key("inputs_schema"), true)
 	}
 	settings.CheckModel(k.root, "model")
 	checkFallback(k.root, k.cascade.Model, k.cascade.Fallback)
 	validatorRules{k}.checkValidators()
 	soundingRules{k}.checkCascade()
+	triggers.Check(k.root.Key("triggers"), k.cascade.Triggers, k.misfits)
+	peopleRules{k}.checkCascade()
 	phaseRules{k}.checkPhaseNames()
 	for _, p := range k.phases {
 		if k.root.Document().Full() || k.stop() != nil {
@@ -68,10 +78,18 @@ func (k *checker) check() {
 	}
 	intraRules{k}.checkAutoContext()
 	interRules{k}.checkInterPhase()
-	budgetRules{k}.checkTokenBudget()
+	k.checkTokenBudget()
 	flowRules{k}.checkFlow()
 	graphRules{k}.checkGraph()
 	k.checkRunnable()
+}
+
+// misfits returns what the inputs_schema, where it is sound, has against an input.
+func (k *checker) misfits(input map[string]any) []schema.Violation {
+	if !k.root.Intact("inputs_schema") {
+		return nil
+	}
+	return k.cascade.InputsSchema.Match(context.Background(), input)
 }
 
 // checkRunnable finds what would only fail when the cascade runs.
@@ -79,6 +97,7 @@ func (k *checker) checkRunnable() {
 	if k.known.Recorded {
 		return
 	}
+	triggers.CheckGiven(k.root.Key("triggers"), k.cascade.Triggers, k.misfits)
 	k.order = k.orderOf()
 	for _, p := range k.phases {
 		if k.root.Document().Full() || k.stop() != nil {
@@ -102,7 +121,7 @@ func (k *checker) checkPhase(p located) {
 	checkFallback(p.at, k.cascade.modelOf(p.Phase), p.Fallback)
 	references.checkTackle(p)
 	childRules{k}.checkChildren(p)
-	wardRules{k}.checkWards(p)
+	p.Wards.Check(validators.Around{Phase: p.at, AsksModel: p.asksModel(), CheckRef: validatorRules{k}.checkValidatorRef})
 	listRules{k}.checkForEach(p)
 	soundingRules{k}.checkPhase(p)
 	peopleRules{k}.checkPhase(p)
@@ -112,7 +131,7 @@ func (k *checker) checkPhase(p located) {
 	interRules{k}.checkSelects(p)
 	intraRules{k}.checkIntraContext(p)
 	if len(p.OutputSchema) > 0 {
-		k.schemas.check(p.at.Key("output_schema"), p.OutputSchema, "output_schema")
+		k.schemas.Check(p.at.Key("output_schema"), p.OutputSchema, "output_schema")
 	}
 	k.templates.checkPhase(p)
 }

@@ -1,12 +1,9 @@
 package cascade
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/windlass-run/windlass/cascade/shape"
 	"github.com/windlass-run/windlass/cascade/wording"
@@ -30,7 +27,7 @@ func (k argumentRules) checkArguments(p located) {
 	}
 	takes, ok := k.arguments[p.Tool]
 	if !ok {
-		takes = takesOf(k.known.Arguments(p.Tool, declared))
+		takes = shape.TakesOf(k.known.Arguments(p.Tool, declared))
 		k.arguments[p.Tool] = takes
 	}
 	if takes == nil {
@@ -42,63 +39,26 @@ func (k argumentRules) checkArguments(p located) {
 }
 
 // checkConstants finds values without a template that the tool's schema does not allow.
-func (k argumentRules) checkConstants(p located, takes *takes) {
+func (k argumentRules) checkConstants(p located, takes *shape.Takes) {
 	inputs := p.at.Key("inputs")
 	for _, name := range slices.Sorted(maps.Keys(p.Inputs)) {
 		value, property := p.Inputs[name], takes.Properties[name]
-		if property == nil || !inputs.Intact(name) || !isConstant(value) {
+		if property == nil || !inputs.Intact(name) || !shape.IsConstant(value) {
 			continue
 		}
 		compiled, err := schema.Compile(property)
 		if err != nil {
 			continue // a part of a schema that refers to others says nothing by itself
 		}
-		if wrong, err := compiled.Validate(fitted(value, property)); err == nil && len(wrong) > 0 {
+		if wrong, err := compiled.Validate(shape.Fitted(value, property)); err == nil && len(wrong) > 0 {
 			inputs.Key(name).Error(CodeInvalidValue, fmt.Sprintf("%s gives the tool %q a wrong %q: %s", p.title(), p.Tool, name, wrong[0]), "")
 		}
 	}
 }
 
-// isConstant reports whether rendering surely leaves a value as it is: an escape may hide a tag.
-func isConstant(value json.RawMessage) bool {
-	return !bytes.ContainsAny(value, `\`) && !bytes.Contains(value, []byte("{{")) && !bytes.Contains(value, []byte("{%")) && !bytes.Contains(value, []byte("{#"))
-}
-
-// fitted returns what a run makes of a text for an argument of another type: the JSON that it begins with.
-func fitted(value, property json.RawMessage) json.RawMessage {
-	var of struct {
-		Type any `json:"type"`
-	}
-	var text string
-	if json.Unmarshal(property, &of) != nil || of.Type == nil || of.Type == "string" || json.Unmarshal(value, &text) != nil {
-		return value
-	}
-	var read json.RawMessage
-	if json.NewDecoder(strings.NewReader(text)).Decode(&read) != nil {
-		return value
-	}
-	return read
-}
-
-// takes is what a tool takes.
-type takes struct {
-	Properties map[string]json.RawMessage `json:"properties"`
-	Required   []string                   `json:"required"`
-	shape      *shape.Shape
-}
-
-// takesOf returns nil when a schema of arguments does not say it.
-func takesOf(raw json.RawMessage) *takes {
-	t := &takes{shape: shape.OfObject(raw)}
-	if raw == nil || json.Unmarshal(raw, t) != nil {
-		return nil
-	}
-	return t
-}
-
 // checkTaken finds arguments that the tool does not take.
-func (k argumentRules) checkTaken(p located, takes *takes) {
-	if takes.shape == nil || !takes.shape.Closed {
+func (k argumentRules) checkTaken(p located, takes *shape.Takes) {
+	if takes.Shape == nil || !takes.Shape.Closed {
 		return
 	}
 	names := slices.Sorted(maps.Keys(takes.Properties))
@@ -119,11 +79,11 @@ func (k argumentRules) checkTaken(p located, takes *takes) {
 }
 
 // checkLacking finds arguments that the tool needs: its schema requires them, or its templates.
-func (k argumentRules) checkLacking(p located, takes *takes, tool *declared) {
+func (k argumentRules) checkLacking(p located, takes *shape.Takes, tool *declared) {
 	needs := slices.Clone(takes.Required)
 	if tool != nil {
 		for _, name := range k.usedBy(tool) {
-			if _, taken := takes.Properties[name]; taken || takes.shape == nil || !takes.shape.Closed {
+			if _, taken := takes.Properties[name]; taken || takes.Shape == nil || !takes.Shape.Closed {
 				needs = append(needs, name)
 			}
 		}

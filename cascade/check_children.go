@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/cascade/wording"
+	"github.com/windlass-run/windlass/engine/artifact"
 	"github.com/windlass-run/windlass/engine/waiting"
 	"github.com/windlass-run/windlass/internal/source"
 )
@@ -243,7 +244,7 @@ func IsEngineTool(name string) bool {
 	case recallTool, searchTool, setStateTool, getStateTool, routeTool, spawnTool:
 		return true
 	}
-	return waiting.Asks(name) || name == waiting.ToolFire
+	return waiting.Asks(name) || name == waiting.ToolFire || artifact.Is(name)
 }
 
 // checkToolInputs holds the inputs of a phase that runs a cascade as its tool against what that takes.

@@ -33,7 +33,7 @@ func (k intraRules) checkAutoContext() {
 
 // checkIntraContext checks a phase's own settings, also against what they inherit.
 func (k intraRules) checkIntraContext(p located) {
-	if p.IntraContext == nil || p.at.Has("tool") {
+	if p.IntraContext == nil || !p.asksModel() {
 		return // That a phase with a tool has none is said elsewhere.
 	}
 	b := &settings.IntraBlock{IntraContext: p.IntraContext, Layered: settings.Layered{At: p.at.Key("intra_context"), Below: k.cascadePlace()}, Merged: k.cascade.EffectiveIntra(p.Phase)}
@@ -77,7 +77,7 @@ const recallTool = "recall"
 // checkIdleSettings warns of settings of a phase that has nothing they apply to.
 func (k intraRules) checkIdleSettings(p located) {
 	at := p.at.Key("intra_context")
-	if p.MaxAttempts() == 1 && !p.Wards.retries() && p.at.Key("rules").Intact("max_attempts") && !p.at.Has("output_schema") {
+	if p.MaxAttempts() == 1 && !p.Wards.Retries() && p.at.Key("rules").Intact("max_attempts") && !p.at.Has("output_schema") {
 		for _, key := range at.Written("compress_loops", "loop_history_limit", "loop_output_limit") {
 			at.NoEffect(key, fmt.Sprintf("%s has one attempt, so %q is never used", p.title(), key), "set max_attempts to 2 or more, or remove it")
 		}

@@ -38,7 +38,7 @@ func routesOf(phases []Phase) flow.Graph {
 // targets returns where the hand-offs and the routing of a phase lead, in order.
 func targets(p *Phase, index map[string]int) []int {
 	var out []int
-	for _, name := range p.routes() {
+	for _, name := range append(p.routes(), p.DecisionPoints.LeadsTo()...) {
 		if to, ok := index[name]; ok {
 			out = append(out, to)
 		}

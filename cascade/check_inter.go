@@ -29,7 +29,7 @@ func (k interRules) checkInterPhase() {
 	for _, p := range k.phases {
 		at := p.at.Key("context")
 		certain = certain && p.at.Intact("context") && at.Intact("mode") && !at.Meant("mode")
-		if p.Context.auto() && !p.at.Has("tool") {
+		if p.Context.auto() && p.asksModel() {
 			certain = certain && k.phaseInter(p).Certain()
 			b.Strategies = append(b.Strategies, k.cascade.EffectiveInter(p.Phase).Selection.Strategy)
 		}
@@ -63,7 +63,7 @@ func (k interRules) checkSelects(p located) {
 	switch {
 	case p.Context == nil:
 		return
-	case p.at.Has("tool"):
+	case !p.asksModel():
 		k.checkNothingSelected(p)
 		return
 	}

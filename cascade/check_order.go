@@ -56,10 +56,11 @@ func (k *checker) orderOf() *flow.Order {
 
 // leadsTo returns the phases that are named as following a phase, with the one written in place.
 func (p *Phase) leadsTo() []string {
+	out := append(p.routes(), p.DecisionPoints.LeadsTo()...)
 	if p.OnError == nil {
-		return p.routes()
+		return out
 	}
-	return append(p.routes(), p.handler())
+	return append(out, p.handler())
 }
 
 type orderRules struct{ *checker }

@@ -28,9 +28,15 @@ func (k phaseRules) checkPhaseNames() {
 	}
 }
 
-// checkKind holds a phase to exactly one of instructions and tool.
+// checkKind holds a phase to exactly one of instructions, tool and wait.
 func (k phaseRules) checkKind(p located) {
 	hasTask, hasTool := p.at.Has("instructions"), p.at.Has("tool")
+	if p.at.Has("wait") || p.at.Meant("wait") {
+		for _, key := range p.at.Written("instructions", "tool") {
+			p.at.KeyError(key, CodePhaseKind, fmt.Sprintf("%s has both %q and %q", p.title(), "wait", key), "a phase that waits does nothing else; split it into two phases")
+		}
+		return
+	}
 	switch {
 	case hasTask && hasTool:
 		p.at.KeyError("tool", CodePhaseKind, p.title()+" has both \"instructions\" and \"tool\"",
@@ -49,13 +55,19 @@ func (k phaseRules) checkKind(p located) {
 var (
 	modelFields = []string{
 		"model", "fallback_models", "temperature", "max_output_tokens", "model_options", "tackle", "tools", "use_native_tools", "rules", "intra_context",
-		"output_schema",
+		"output_schema", "decision_points", "audibles",
 	}
 	toolFields = []string{"inputs", "routing", "retry", "timeout"}
 )
 
 func (k phaseRules) checkMisplaced(p located) {
 	hasTask, hasTool := p.at.Has("instructions"), p.at.Has("tool")
+	if p.at.Has("wait") {
+		for _, key := range p.at.Written(slices.Concat(modelFields, []string{"inputs", "retry", "timeout"})...) {
+			p.at.KeyError(key, CodeMisplacedField, fmt.Sprintf("%q belongs to a phase that asks a model or runs a tool; %s waits", key, p.title()), "remove it")
+		}
+		return
+	}
 	if hasTask == hasTool {
 		return
 	}
@@ -92,7 +104,7 @@ func (k phaseRules) checkRules(p located) {
 	if rules.Has("on_exhausted") && rules.Intact("on_exhausted") && !checked {
 		rules.NoEffect("on_exhausted", fmt.Sprintf("%s has nothing that an attempt could fail", p.title()), "add loop_until or output_schema")
 	}
-	if rules.Has("retry_instructions") && !checked && !p.Wards.retries() {
+	if rules.Has("retry_instructions") && !checked && !p.Wards.Retries() && !p.at.Has("decision_points") {
 		rules.NoEffect("retry_instructions", fmt.Sprintf("%s is retried only after an empty answer: it has neither loop_until nor output_schema", p.title()), "add one of them")
 	}
 	if r.AllowEmpty && p.at.Has("output_schema") {

@@ -8,6 +8,7 @@ import (
 	"github.com/windlass-run/windlass/cascade/document"
 	"github.com/windlass-run/windlass/cascade/shape"
 	"github.com/windlass-run/windlass/cascade/soundings"
+	"github.com/windlass-run/windlass/cascade/validators"
 )
 
 // soundingRules are those of several tries of a phase, or of the cascade.
@@ -16,7 +17,7 @@ type soundingRules struct{ *checker }
 func (k soundingRules) checkPhase(p located) {
 	of := soundings.Owner{}
 	switch {
-	case p.at.Has("tool"):
+	case !p.asksModel():
 		of.NoModel = p.title() + " runs a tool"
 		if p.at.Has("routing") {
 			of.Choice = "routing"
@@ -40,7 +41,7 @@ func (k soundingRules) checkJoined(p located) {
 
 func (k soundingRules) checkCascade() {
 	of := soundings.Owner{}
-	if !slices.ContainsFunc(k.phases, func(p located) bool { return !p.at.Has("tool") }) {
+	if !slices.ContainsFunc(k.phases, func(p located) bool { return p.asksModel() }) {
 		of.NoModel = "no phase of the cascade does"
 	}
 	k.check(k.cascade.Soundings, k.root, of)
@@ -61,7 +62,7 @@ func (k soundingRules) check(s *soundings.Soundings, owner place, of soundings.O
 		}
 	}
 	if len(s.OutputSchema) > 0 {
-		k.schemas.check(at.Key("output_schema"), s.OutputSchema, at.Key("output_schema").Describe())
+		k.schemas.Check(at.Key("output_schema"), s.OutputSchema, at.Key("output_schema").Describe())
 	}
 }
 
@@ -71,7 +72,7 @@ func validatorsOfSoundings(s *soundings.Soundings, owner place) iter.Seq2[place,
 		if s == nil || !yield(owner.Keys("soundings", "validator"), s.Validator) {
 			return
 		}
-		yield(wardRef(owner.Keys("soundings", "reforge", "threshold")), s.Reforge.Until())
+		yield(validators.Ref(owner.Keys("soundings", "reforge", "threshold")), s.Reforge.Until())
 	}
 }
 
@@ -114,7 +115,7 @@ func (k variableRules) refined(input *shape.Shape) *shape.Shape {
 	if s := k.cascade.Soundings; s == nil || s.Reforge == nil {
 		return input
 	}
-	return withMembers(input, map[string]any{soundings.RefinementInput: map[string]any{"best": "", "prompt": "", "step": 0}})
+	return input.With(map[string]any{soundings.RefinementInput: map[string]any{"best": "", "prompt": "", "step": 0}})
 }
 
 // checkRunVariables checks the templates of the soundings of the cascade.

@@ -121,6 +121,7 @@ func (t templates) ofPhase(p located) iter.Seq[templateAt] {
 		textAt(t.in(rules.Key("retry_instructions")), p.Rules.RetryInstructions),
 		textAt(rules.Key("loop_until_prompt"), p.Rules.LoopUntilPrompt),
 	}
+	list = stringsIn(t.in(p.at.Key("wait")), list)
 	if c := p.Callouts; c != nil {
 		at := p.at.Key("callouts")
 		output := at.Key("output")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/itchyny/gojq"
 
+	"github.com/windlass-run/windlass/cascade/validators"
 	"github.com/windlass-run/windlass/cascade/wording"
 	"github.com/windlass-run/windlass/internal/source"
 	"github.com/windlass-run/windlass/schema"
@@ -46,11 +47,11 @@ func (k toolRules) declareTools(ctx context.Context, files []*source.File, found
 func (k toolRules) checkDeclared(t declared) {
 	if slices.Contains(k.known.Tools, t.ToolID) {
 		t.at.Key("tool_id").Error(CodeShadowsBuiltin, fmt.Sprintf("%q is the name of a built-in tool", t.ToolID), "choose another name")
-	} else if slices.Contains(builtinValidatorNames(), t.ToolID) {
+	} else if slices.Contains(validators.BuiltinNames(), t.ToolID) {
 		t.at.Key("tool_id").Error(CodeShadowsBuiltin, fmt.Sprintf("%q is the name of a built-in validator", t.ToolID), "choose another name")
 	}
 	k.checkToolFields(t)
-	k.schemas.checkInputs(t.InputsSchema, t.at)
+	k.schemas.CheckInputs(t.InputsSchema, t.at)
 	k.checkJQ(t)
 	k.templates.checkTool(t)
 	variableRules(k).checkToolVariables(t)

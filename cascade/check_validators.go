@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/cascade/settings"
+	"github.com/windlass-run/windlass/cascade/validators"
 	"github.com/windlass-run/windlass/cascade/wording"
 )
 
@@ -19,7 +20,7 @@ func (k validatorRules) checkValidators() {
 	for _, name := range slices.Sorted(maps.Keys(k.cascade.Validators)) {
 		at := list.Key(name)
 		switch prefix, _, _ := strings.Cut(name, ":"); {
-		case slices.Contains(builtinValidatorNames(), prefix):
+		case slices.Contains(validators.BuiltinNames(), prefix):
 			list.KeyError(name, CodeShadowsBuiltin, fmt.Sprintf("%q is the name of a built-in validator", prefix), "choose another name")
 		case strings.TrimSpace(name) == "":
 			list.KeyError(name, CodeInvalidName, "a validator has no name", "give it one")
@@ -34,7 +35,7 @@ func (k validatorRules) checkValidators() {
 
 func (k validatorRules) checkValidatorRef(at place, text string) {
 	v, err := k.cascade.ParseValidator(text)
-	var unknown *UnknownValidatorError
+	var unknown *validators.UnknownError
 	switch {
 	case errors.As(err, &unknown):
 		k.checkJudge(at, text, err)
@@ -43,7 +44,7 @@ func (k validatorRules) checkValidatorRef(at place, text string) {
 	case v.Kind == ValidatorTool:
 		peopleRules(k).checkJudge(at, v.Name)
 	case err != nil:
-		at.Error(CodeInvalidValidator, err.Error(), "the built-in validators are "+strings.Join(BuiltinValidators(), ", "))
+		at.Error(CodeInvalidValidator, err.Error(), "the built-in validators are "+strings.Join(validators.Builtins(), ", "))
 	case v.Kind == ValidatorCommand:
 		k.templates.checkFrom(TemplateCommand, at, strings.TrimSuffix(text, v.Command), v.Command)
 	}
@@ -74,11 +75,11 @@ func isCascadeFile(name string) bool {
 }
 
 func (k validatorRules) validatorHint(name string) string {
-	return cmp.Or(wording.Meant(name, k.validatorNames()), wording.KnownNames("there are ", slices.Concat(k.ownValidators(), BuiltinValidators())))
+	return cmp.Or(wording.Meant(name, k.validatorNames()), wording.KnownNames("there are ", slices.Concat(k.ownValidators(), validators.Builtins())))
 }
 
 func (k validatorRules) validatorNames() []string {
-	return slices.Concat(k.ownValidators(), builtinValidatorNames())
+	return slices.Concat(k.ownValidators(), validators.BuiltinNames())
 }
 
 // ownValidators are the names of the cascade's own validators and tools.
@@ -88,13 +89,4 @@ func (k validatorRules) ownValidators() []string {
 		own = append(own, t.ToolID)
 	}
 	return own
-}
-
-func builtinValidatorNames() []string {
-	var names []string
-	for _, v := range BuiltinValidators() {
-		name, _, _ := strings.Cut(v, ":")
-		names = append(names, name)
-	}
-	return names
 }

@@ -7,10 +7,10 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/windlass-run/windlass/cascade/shape"
+	"github.com/windlass-run/windlass/cascade/validators"
 	"github.com/windlass-run/windlass/cascade/wording"
 )
 
@@ -37,7 +37,7 @@ func (k variableRules) checkVariables() {
 	}
 	phase = k.scope(k.known.Variables.Phase, input)
 	phase.variables = k.known.Variables.Validator
-	phase.shapes["input"] = withMembers(input, phase.given())
+	phase.shapes["input"] = input.With(phase.given())
 	list := k.root.Key("validators")
 	for _, name := range slices.Sorted(maps.Keys(k.cascade.Validators)) {
 		at := k.templates.in(list.Keys(name, "instructions"))
@@ -85,7 +85,7 @@ func (k variableRules) validatorsOf(p located) iter.Seq2[place, string] {
 		}
 		for i, key := range []string{"pre", "turn", "post"} {
 			for j, w := range [][]Ward{p.Wards.Pre, p.Wards.Turn, p.Wards.Post}[i] {
-				if !yield(wardRef(p.at.Keys("wards", key).Index(j)), w.Validator) {
+				if !yield(validators.Ref(p.at.Keys("wards", key).Index(j)), w.Validator) {
 					return
 				}
 			}
@@ -149,19 +149,6 @@ func (s *varScope) gives(l *Lookup) bool {
 	return ok
 }
 
-// withMembers returns the shape of an object with further members, which are like these samples.
-func withMembers(of *shape.Shape, samples map[string]any) *shape.Shape {
-	if of == nil || of.Members == nil {
-		return of
-	}
-	out := *of
-	out.Members = maps.Clone(of.Members)
-	for name, v := range samples {
-		out.Members[name] = shape.OfSample(v)
-	}
-	return &out
-}
-
 // subsShape returns the shape of the outputs of sub cascades, of the first n or of all; nil when the
 // name of one is not known.
 func (k variableRules) subsShape(p *located, n int) *shape.Shape {
@@ -202,10 +189,13 @@ func (k variableRules) stateShape(of func(located) bool) *shape.Shape {
 		if p.HumanInput != nil {
 			s.Members[StateHumanPrefix+p.Name] = nil
 		}
+		if p.DecisionPoints != nil {
+			s.Members[StateHumanPrefix+p.Name] = &shape.Shape{Members: map[string]*shape.Shape{"choice": nil, "feedback": nil}, Closed: true}
+		}
 		if len(p.OutputSchema) > 0 {
 			s.Members[StateValidatedOutput] = nil
 		}
-		if p.Tool != "" {
+		if p.Deterministic() {
 			s.Members[StateLastError] = nil
 		}
 		if slices.Contains(p.Tackle, setStateTool) || slices.ContainsFunc(p.SubCascades, func(s SubCascade) bool { return s.ContextOut }) {
@@ -257,7 +247,7 @@ func (k variableRules) checkLookup(t templateAt, l *Lookup, s *varScope) {
 	what := l.expression(lack.At + 1)
 	hint := k.memberHint(l, lack)
 	if !IsTemplate(t.text) && !t.sees.list && !strings.HasPrefix(strings.TrimSpace(t.text), root+".") { // a word may be meant as one
-		hint += "; " + asText(t.text)
+		hint += "; " + wording.AsText(t.text)
 	}
 	switch {
 	case !lack.Never && lack.At == 1 && s.input:
@@ -278,30 +268,7 @@ func (k variableRules) memberHint(l *Lookup, lack *shape.Lack) string {
 		return "use " + l.expression(lack.At) + " itself"
 	}
 	name, _ := l.Path[lack.At].(string)
-	return membersHint(l.expression(lack.At), l.Path[:lack.At], name, slices.Sorted(maps.Keys(lack.Of.Members)))
-}
-
-func membersHint(of string, path []any, name string, names []string) string {
-	written := make([]string, len(names))
-	for i, n := range names {
-		written[i] = expressionOf(append(slices.Clone(path), n))
-		if name != "" && strings.HasPrefix(n, name+"-") {
-			return "write " + written[i] + ": a name with a hyphen is not read after a dot"
-		}
-	}
-	if near := wording.Meant(name, names); near != "" {
-		i := slices.IndexFunc(names, func(n string) bool { return near == fmt.Sprintf("did you mean %q?", n) })
-		return fmt.Sprintf("did you mean %s?", quoteExpression(written[i]))
-	}
-	return cmp.Or(wording.KnownNames(of+" has ", names), "declare it, or remove it")
-}
-
-// quoteExpression quotes an expression that may have quotes in it.
-func quoteExpression(s string) string {
-	if strings.Contains(s, `"`) {
-		return s
-	}
-	return strconv.Quote(s)
+	return wording.MembersHint(l.expression(lack.At), l.Path[:lack.At], name, slices.Sorted(maps.Keys(lack.Of.Members)))
 }
 
 // unsetState reports a name of the state that nothing sets before a template is rendered.
@@ -309,8 +276,8 @@ func (k variableRules) unsetState(t templateAt, l *Lookup, what string) {
 	name, _ := l.Path[1].(string)
 	of, is := strings.CutPrefix(name, StateOutputPrefix)
 	if asked, isAnswer := strings.CutPrefix(name, StateHumanPrefix); isAnswer {
-		if i, known := k.names.first[asked]; known && k.phases[i].HumanInput == nil {
-			t.report(l, SeverityError, fmt.Sprintf("%s uses %q, and phase %q has no human_input", describe(t.at), what, asked), fmt.Sprintf(`add "human_input" to phase %q, or remove this`, asked))
+		if i, known := k.names.first[asked]; known && k.phases[i].HumanInput == nil && k.phases[i].DecisionPoints == nil {
+			t.report(l, SeverityError, fmt.Sprintf("%s uses %q, and phase %q has neither human_input nor decision_points", describe(t.at), what, asked), fmt.Sprintf(`add "human_input" to phase %q, or remove this`, asked))
 			return
 		}
 		of, is = asked, true
@@ -333,21 +300,12 @@ func (k variableRules) checkPaths(p located, s *varScope) {
 		if path == nil {
 			if !t.sees.list { // a list says so itself
 				t.at.Error(CodeInvalidValue, fmt.Sprintf("%s is %q, which is neither a template nor the name of a value of state or input", describe(t.at), t.text),
-					asText(t.text))
+					wording.AsText(t.text))
 			}
 			continue
 		}
 		k.checkPath(t, path, s)
 	}
-}
-
-// asText says how a text is written where a path is taken for one.
-func asText(text string) string {
-	quoted := strconv.Quote(text)
-	if !strings.ContainsAny(text, `'\`) {
-		quoted = "'" + text + "'" // which needs nothing more within JSON
-	}
-	return "for a text write {{ " + quoted + " }}"
 }
 
 // checkPath checks a path: of a variable, else of a value of state, else of input.
@@ -370,7 +328,7 @@ func (k variableRules) checkPath(t templateAt, path []any, s *varScope) {
 			_, declared = in.Members[root]
 		}
 		if !declared {
-			where += " (" + asText(t.text) + ")"
+			where += " (" + wording.AsText(t.text) + ")"
 		}
 		k.cascade.needs = append(k.cascade.needs, need{l, where})
 		k.checkLookup(t, &l, s)
@@ -417,7 +375,7 @@ func (k variableRules) rootHint(t templateAt, l *Lookup, s *varScope) string {
 		}
 	}
 	if k.names.named[root] {
-		return "did you mean " + quoteExpression(expressionOf([]any{"outputs", root})) + "?"
+		return "did you mean " + wording.QuoteExpression(wording.Expression([]any{"outputs", root})) + "?"
 	}
 	if near := wording.Meant(root, names); near != "" {
 		return k.nearRoot(l, near, names, s)
@@ -437,7 +395,7 @@ func (k variableRules) nearRoot(l *Lookup, near string, names []string, s *varSc
 	if lack := s.shapes[names[i]].Missing(path, 1); lack != nil {
 		path = path[:lack.At]
 	}
-	return "did you mean " + quoteExpression(expressionOf(path)) + "?"
+	return "did you mean " + wording.QuoteExpression(wording.Expression(path)) + "?"
 }
 
 // checkOutput checks a lookup of the output of a phase.
@@ -451,7 +409,7 @@ func (k variableRules) checkOutput(t templateAt, l *Lookup, s *varScope) {
 	case !known:
 		if l.Safe < 2 {
 			t.report(l, SeverityError, fmt.Sprintf("%s uses %q, and there is no phase %q", describe(t.at), l.expression(2), name),
-				membersHint("outputs", []any{"outputs"}, name, slices.Sorted(maps.Keys(k.names.first))))
+				wording.MembersHint("outputs", []any{"outputs"}, name, slices.Sorted(maps.Keys(k.names.first))))
 		}
 		return
 	case t.sees.own && s.phase != nil && i == s.phase.index:
@@ -495,7 +453,7 @@ func (k variableRules) outputShape(p located) *shape.Shape {
 		return &shape.Shape{Kind: "a list", Item: k.outputShape(one)}
 	}
 	switch {
-	case p.at.Has("tool") || !p.at.Intact("output_schema") || p.Soundings != nil && p.Soundings.Aggregates():
+	case !p.asksModel() || !p.at.Intact("output_schema") || p.Soundings != nil && p.Soundings.Aggregates():
 		return nil
 	case len(p.OutputSchema) == 0:
 		return &shape.Shape{Kind: "a string"}

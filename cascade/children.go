@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"iter"
-	"slices"
-	"strings"
+
+	"github.com/windlass-run/windlass/cascade/shape"
 )
 
 // Bounds of the work that a cascade spreads.
@@ -83,21 +83,7 @@ func (c *Cascade) IsGraph() bool {
 // IsTemplate reports whether a text has a part that is rendered: an input of a child, or the items of
 // a list, is a template then, and else the path of a value.
 func IsTemplate(text string) bool {
-	return strings.Contains(text, "{{") || strings.Contains(text, "{%") || strings.Contains(text, "{#")
-}
-
-// Wards are the validators that stand around a phase.
-type Wards struct {
-	Pre  []Ward `json:"pre,omitempty"`  // see the rendered input, before anything is paid
-	Turn []Ward `json:"turn,omitempty"` // see each answer
-	Post []Ward `json:"post,omitempty"` // see the output, after output_schema and loop_until
-}
-
-// Ward is a validator that stands before, within or after a phase.
-type Ward struct {
-	Validator   string   `json:"validator"` // as in loop_until
-	Mode        WardMode `json:"mode,omitempty"`
-	MaxAttempts int      `json:"max_attempts,omitempty"` // retry: how often another attempt begins, default 1
+	return shape.IsTemplate(text)
 }
 
 // Validators yields the validators of a phase as they are written, each with the key that has it.
@@ -126,21 +112,6 @@ func (p *Phase) Validators() iter.Seq2[string, string] {
 		}
 	}
 }
-
-// retries reports whether a ward of the phase can begin another attempt.
-func (w *Wards) retries() bool {
-	return w != nil && slices.ContainsFunc(slices.Concat(w.Turn, w.Post), func(w Ward) bool { return w.Mode == WardRetry })
-}
-
-// WardMode says what a ward does with what it rejects.
-type WardMode string
-
-// The modes.
-const (
-	WardBlocking WardMode = "blocking" // the phase fails; the default
-	WardRetry    WardMode = "retry"    // the next attempt begins, with the reason
-	WardAdvisory WardMode = "advisory" // a warning is recorded
-)
 
 // OnExhausted says what becomes of a phase none of whose attempts passed.
 type OnExhausted string

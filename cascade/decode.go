@@ -2,8 +2,6 @@ package cascade
 
 import (
 	"encoding/json"
-	"fmt"
-	"time"
 
 	"github.com/windlass-run/windlass/cascade/document"
 	"github.com/windlass-run/windlass/cascade/settings"
@@ -12,34 +10,16 @@ import (
 // The short forms of the language: a string for an object, an element for a list. JSON null leaves
 // a value as it is: the loader writes it in place of what is wrong.
 
-// oneOrMany reads a list, or a single element as a list of one.
-type oneOrMany[T any] []T
-
-func (l *oneOrMany[T]) UnmarshalJSON(data []byte) error {
-	switch document.KindOf(data) {
-	case 'n':
-		return nil
-	case '[':
-		return json.Unmarshal(data, (*[]T)(l))
-	}
-	var one T
-	if err := json.Unmarshal(data, &one); err != nil {
-		return err
-	}
-	*l = oneOrMany[T]{one}
-	return nil
-}
-
 // UnmarshalJSON also reads "tools" for "tackle", and a single hand-off or phase of "after" for a list
 // of one.
 func (p *Phase) UnmarshalJSON(data []byte) error {
 	type plain Phase
 	aux := struct {
 		*plain
-		Handoffs *oneOrMany[Handoff] `json:"handoffs"`
-		After    *oneOrMany[string]  `json:"after"`
-		Tools    []string            `json:"tools"`
-	}{(*plain)(p), (*oneOrMany[Handoff])(&p.Handoffs), (*oneOrMany[string])(&p.After), nil}
+		Handoffs *document.OneOrMany[Handoff] `json:"handoffs"`
+		After    *document.OneOrMany[string]  `json:"after"`
+		Tools    []string                     `json:"tools"`
+	}{(*plain)(p), (*document.OneOrMany[Handoff])(&p.Handoffs), (*document.OneOrMany[string])(&p.After), nil}
 	err := json.Unmarshal(data, &aux)
 	if p.Tackle == nil {
 		p.Tackle = aux.Tools
@@ -53,9 +33,9 @@ func (c *Context) UnmarshalJSON(data []byte) error {
 	type plain Context
 	aux := struct {
 		*plain
-		From    *oneOrMany[Source] `json:"from"`
-		Include []Include          `json:"include"` // of older files
-	}{plain: (*plain)(c), From: (*oneOrMany[Source])(&c.From)}
+		From    *document.OneOrMany[Source] `json:"from"`
+		Include []Include                   `json:"include"` // of older files
+	}{plain: (*plain)(c), From: (*document.OneOrMany[Source])(&c.From)}
 	err := json.Unmarshal(data, &aux)
 	for i := range c.From {
 		if len(c.From[i].Include) == 0 {
@@ -80,12 +60,6 @@ func (s *Source) UnmarshalJSON(data []byte) error {
 func (h *Handoff) UnmarshalJSON(data []byte) error {
 	type plain Handoff
 	return document.ReadEither(data, document.AString, &h.Target, (*plain)(h))
-}
-
-// UnmarshalJSON reads a validator or an object.
-func (w *Ward) UnmarshalJSON(data []byte) error {
-	type plain Ward
-	return document.ReadEither(data, document.AString, &w.Validator, (*plain)(w))
 }
 
 // UnmarshalJSON reads a ref or an object.
@@ -118,33 +92,3 @@ func (e OnError) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(e.Phase)
 }
-
-// UnmarshalJSON reads seconds or a string as in "1m30s".
-func (d *Duration) UnmarshalJSON(data []byte) error {
-	switch document.KindOf(data) {
-	case 'n':
-		return nil
-	case '"':
-		var text string
-		if err := json.Unmarshal(data, &text); err != nil {
-			return err
-		}
-		v, err := time.ParseDuration(text)
-		*d = Duration(v)
-		return err
-	}
-	var seconds float64
-	if err := json.Unmarshal(data, &seconds); err != nil {
-		return err
-	}
-	if limit := time.Duration(1<<63 - 1).Seconds(); seconds >= limit || seconds <= -limit {
-		return fmt.Errorf("%g seconds are more than a duration holds", seconds)
-	}
-	*d = Duration(seconds * float64(time.Second))
-	return nil
-}
-
-// MarshalJSON writes the form of [time.Duration.String].
-func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
-
-func (d Duration) String() string { return time.Duration(d).String() }

@@ -67,6 +67,7 @@ const (
 	CodeDuplicateChild     = document.CodeDuplicateChild
 	CodeDuplicateOption    = document.CodeDuplicateOption
 	CodeDuplicateField     = document.CodeDuplicateField
+	CodeDuplicateTrigger   = document.CodeDuplicateTrigger
 	CodeCycle              = document.CodeCycle
 	CodeRefusedTool        = document.CodeRefusedTool
 )

@@ -42,6 +42,7 @@ func TestDocumentedDefaultsOfSoundings(t *testing.T) {
 	for head, name := range map[string]string{
 		"key of `soundings`": "Soundings", "key of a model": "Model", "key of `ballots`": "Ballots", "key of `cost_aware_evaluation`": "CostAware",
 		"key of `pareto_frontier`": "Pareto", "key of `adaptive`": "Adaptive", "key of `reforge`": "Reforge",
+		"key of `human_eval`": "HumanEval",
 	} {
 		requireDefaults(t, name, tableOf(t, string(data), head))
 	}
@@ -52,7 +53,7 @@ func TestDocumentedDefaultsOfPeople(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("../docs/people.md")
 	require.NoError(t, err)
-	for head, name := range map[string]string{"key of `human_input`": "HumanInput", "key of an option": "Option", "key of a field": "Field"} {
+	for head, name := range map[string]string{"key of `human_input`": "HumanInput", "key of `decision_points`": "DecisionPoints", "key of an option": "Option", "key of a field": "Field", "key of `audibles`": "Audibles"} {
 		requireDefaults(t, name, tableOf(t, string(data), head))
 	}
 }

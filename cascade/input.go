@@ -6,7 +6,9 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/windlass-run/windlass/cascade/shape"
 	"github.com/windlass-run/windlass/cascade/soundings"
+	"github.com/windlass-run/windlass/internal/filetype"
 	"github.com/windlass-run/windlass/schema"
 )
 
@@ -81,7 +83,7 @@ func (c *Cascade) missing(root string, value map[string]any) []missing {
 		if n.Path[0] != root || n.Perhaps {
 			continue
 		}
-		at := absent(value, n.Path)
+		at := shape.Absent(value, n.Path)
 		if at < 0 || at < n.Safe {
 			continue
 		}
@@ -105,38 +107,6 @@ func (c *Cascade) missing(root string, value map[string]any) []missing {
 	return out
 }
 
-// absent returns which part of a path a value does not have, -1 when it has all of it.
-func absent(v any, path []any) int {
-	for i, part := range path[1:] {
-		switch x := v.(type) {
-		case map[string]any:
-			name, _ := part.(string)
-			next, ok := x[name]
-			if !ok {
-				return i + 1
-			}
-			v = next
-		case []any:
-			n, ok := part.(int64)
-			if n < 0 {
-				n += int64(len(x))
-			}
-			if !ok || n < 0 || n >= int64(len(x)) {
-				return i + 1
-			}
-			v = x[n]
-		case string:
-			if _, ok := part.(int64); !ok {
-				return i + 1
-			}
-			return -1
-		default:
-			return i + 1
-		}
-	}
-	return -1
-}
-
 // InputWarnings returns what is probably a mistake in a run's input: inputs that an inputs_schema
 // of names does not name.
 func (c *Cascade) InputWarnings(input map[string]any) []string {
@@ -147,3 +117,6 @@ func (c *Cascade) InputWarnings(input map[string]any) []string {
 
 // ReadValue reads an input given as text: as JSON if it is that and no string is wanted.
 func (c *Cascade) ReadValue(name, text string) any { return c.InputsSchema.Read(name, text) }
+
+// FileInputs returns the inputs that are files, with what they take.
+func (c *Cascade) FileInputs() map[string]filetype.Kind { return c.InputsSchema.Files() }

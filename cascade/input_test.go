@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/cascade/wording"
 )
 
 func TestReadValueFollowsTheSchema(t *testing.T) {
@@ -112,7 +114,7 @@ func TestNeededPath(t *testing.T) {
 		`missing input "German" (a language): used without default by "sub_cascades.0.input_map.topic" of phase "a"`,
 		`missing input "it": used without default by "sub_cascades.1.input_map.topic" of phase "a" (for a text write {{ 'it.s' }})`,
 	}, missing(`"inputs_schema": {"German": "a language"},`))
-	require.Equal(t, "for a text write {{ \"it's\" }}", asText("it's"))
+	require.Equal(t, "for a text write {{ \"it's\" }}", wording.AsText("it's"))
 }
 
 func TestInputWarnings(t *testing.T) {

@@ -90,7 +90,7 @@ func TestSoundSoundingsHaveEveryKey(t *testing.T) {
 		} `json:"$defs"`
 	}
 	require.NoError(t, json.Unmarshal(schema.CascadeJSON(), &doc))
-	for _, def := range []string{"Soundings", "Model", "Ballots", "CostAware", "Pareto", "Adaptive", "Reforge"} {
+	for _, def := range []string{"Soundings", "Model", "Ballots", "CostAware", "Pareto", "Adaptive", "Reforge", "HumanEval"} {
 		require.NotEmpty(t, doc.Defs[def].Properties, def)
 		for key, p := range doc.Defs[def].Properties {
 			require.True(t, used[key], "no file has %s of %s", key, def)

@@ -5,11 +5,13 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"time"
 
+	"github.com/windlass-run/windlass/cascade/document"
 	"github.com/windlass-run/windlass/cascade/people"
 	"github.com/windlass-run/windlass/cascade/settings"
 	"github.com/windlass-run/windlass/cascade/soundings"
+	"github.com/windlass-run/windlass/cascade/triggers"
+	"github.com/windlass-run/windlass/engine/waiting"
 )
 
 // Cascade is a workflow as its file has it; those of [Load] are sound. It does not change.
@@ -28,6 +30,8 @@ type Cascade struct {
 	Tools        []Tool                     `json:"tools,omitempty"`
 	MaxParallel  int                        `json:"max_parallel,omitempty"` // of a graph: phases at a time, default 4
 	Soundings    *soundings.Soundings       `json:"soundings,omitempty"`
+	Audibles     *people.Audibles           `json:"audibles,omitempty"` // of phases that have none of their own
+	Triggers     []triggers.Trigger         `json:"triggers,omitempty"`
 	Phases       []Phase                    `json:"phases"`
 
 	// Reaches has the cascades that this one reaches by name, as the file writes the names. They are
@@ -101,6 +105,7 @@ type Phase struct {
 	Routing map[string]string          `json:"routing,omitempty"`
 	Retry   *Retry                     `json:"retry,omitempty"`
 	Timeout Duration                   `json:"timeout,omitempty"`
+	Wait    *people.Wait               `json:"wait,omitempty"` // in place of a tool
 
 	// Either.
 	Context  *Context  `json:"context,omitempty"`
@@ -116,11 +121,42 @@ type Phase struct {
 
 	Soundings *soundings.Soundings `json:"soundings,omitempty"`
 
-	HumanInput *people.HumanInput `json:"human_input,omitempty"`
+	HumanInput     *people.HumanInput     `json:"human_input,omitempty"`
+	DecisionPoints *people.DecisionPoints `json:"decision_points,omitempty"`
+	Audibles       *people.Audibles       `json:"audibles,omitempty"`
+}
+
+// AudiblesOf returns the audibles of a phase: its own, else those of the cascade; nil where it takes none, as a phase without a
+// model and one that runs in several parts.
+func (c *Cascade) AudiblesOf(p *Phase) *people.Audibles {
+	a := p.Audibles
+	if a == nil {
+		a = c.Audibles
+	}
+	if !a.On() || p.Deterministic() || p.ForEach != nil || p.Soundings.Active() || c.Soundings.Active() {
+		return nil
+	}
+	return a
 }
 
 // Deterministic reports whether the phase runs one tool without a model.
-func (p *Phase) Deterministic() bool { return p.Tool != "" }
+func (p *Phase) Deterministic() bool { return p.Tool != "" || p.Wait != nil }
+
+// Runs returns the name of the tool that a deterministic phase runs.
+func (p *Phase) Runs() string {
+	if p.Wait != nil {
+		return waiting.ToolAny
+	}
+	return p.Tool
+}
+
+// RunInputs returns the inputs of that tool, whose strings are templates.
+func (p *Phase) RunInputs() map[string]json.RawMessage {
+	if p.Wait != nil {
+		return p.Wait.Inputs()
+	}
+	return p.Inputs
+}
 
 // NativeTools reports whether tools are called by the provider's protocol, or by JSON blocks.
 func (p *Phase) NativeTools() bool { return p.UseNativeTools == nil || *p.UseNativeTools }
@@ -286,8 +322,8 @@ type Callouts struct {
 	MessagesFilter MessagesFilter `json:"messages_filter,omitempty"`
 }
 
-// Duration is a time span. In a file it is seconds, or a string like "90s", "5m" or "1h30m".
-type Duration time.Duration
+// Duration is [document.Duration].
+type Duration = document.Duration
 
 // EachPhase returns every phase, those that stand in an on_error after the one that has it.
 func (c *Cascade) EachPhase() iter.Seq[*Phase] {

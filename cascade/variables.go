@@ -1,9 +1,6 @@
 package cascade
 
-import (
-	"fmt"
-	"strings"
-)
+import "github.com/windlass-run/windlass/cascade/wording"
 
 // What the run itself keeps in state, beside what set_state sets.
 const (
@@ -34,36 +31,7 @@ type Lookup struct {
 }
 
 // expression writes the first n parts of the path as a template does.
-func (l *Lookup) expression(n int) string { return expressionOf(l.Path[:n]) }
-
-func expressionOf(path []any) string {
-	var b strings.Builder
-	for i, part := range path {
-		name, ok := part.(string)
-		switch {
-		case i == 0 && ok:
-			b.WriteString(name)
-		case ok && isTemplateName(name):
-			b.WriteString("." + name)
-		case ok:
-			fmt.Fprintf(&b, "[%q]", name)
-		default:
-			fmt.Fprintf(&b, "[%v]", part)
-		}
-	}
-	return b.String()
-}
-
-// isTemplateName reports whether a template can take a member of this name with a dot.
-func isTemplateName(s string) bool {
-	for i, r := range s {
-		letter := r == '_' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-		if !letter && (i == 0 || r < '0' || r > '9') {
-			return false
-		}
-	}
-	return s != ""
-}
+func (l *Lookup) expression(n int) string { return wording.Expression(l.Path[:n]) }
 
 // need is a place where a template of a phase or a validator uses a value from outside the run.
 type need struct {

@@ -19,6 +19,7 @@ type Source struct {
 	Order     int // running number of the message in its session, from 1: the order of everything
 	Callout   string
 	At        time.Time
+	Retracted bool // a person has taken it back: no search finds it
 }
 
 // Worth reports whether a message gets a card: not system messages, not what was brought in from

@@ -38,6 +38,11 @@ func AttachmentData(p *Part) (mediaType string, data []byte, ok bool) {
 	return mediaType, data, isData && isBase64 && err == nil
 }
 
+// DataURL returns the data: URL of bytes.
+func DataURL(mediaType string, data []byte) string {
+	return "data:" + mediaType + ";base64," + base64.StdEncoding.EncodeToString(data)
+}
+
 // AttachmentName says what a part without text holds, such as "image/png, 34 KB, sha256 1234abcd5678ef90";
 // of a link its address.
 func AttachmentName(p *Part) string {

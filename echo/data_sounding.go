@@ -1,5 +1,7 @@
 package echo
 
+import "time"
+
 // Candidate says which of several tries a branch is. Its key is that of the branch with
 // [StepCandidate]; the number of the branch is Index + 1. One whose instructions a model rewrites
 // is recorded again once their text is there: the newest counts.
@@ -83,7 +85,7 @@ type Evidence struct {
 // refinement or of the run, with [StepChoice].
 type Choice struct {
 	Step       int        `json:"step,omitempty"` // as in [Ballot]
-	Winner     int        `json:"winner"`         // the number of its branch; 0: the best of the steps before stays; -1: none, one answer was written from all
+	Winner     int        `json:"winner"`         // the number of its branch; 0: the best of the steps before stays; -1: none, as one answer was written from all, or all were rejected
 	How        ChoiceHow  `json:"how"`
 	Tie        bool       `json:"tie,omitempty"`        // no candidate had enough confidence
 	Confidence float64    `json:"confidence,omitempty"` // that was asked for
@@ -98,6 +100,20 @@ type Choice struct {
 
 	// Frontier are the answers by quality and cost, where show_frontier asks for that.
 	Frontier []FrontierPoint `json:"frontier,omitempty"`
+
+	Person *Chooser `json:"person,omitempty"` // the person who was asked; nil: none was
+}
+
+// Chooser is a person who was asked to choose, and what that person said. How a person ranks and rates is in the standings.
+type Chooser struct {
+	Order    []int     `json:"order"`               // the candidates as they were shown, see [Ballot]
+	Labels   []string  `json:"labels"`              // by which they were known, in the same order
+	Said     string    `json:"said,omitempty"`      // the label, "tie" or "none"; "": candidates were ranked or rated, or nobody answered
+	Why      string    `json:"why,omitempty"`       // in the words of the person
+	By       string    `json:"by,omitempty"`        // as in [Answer]
+	Via      Via       `json:"via,omitempty"`       // likewise
+	At       time.Time `json:"at"`                  // likewise
+	TimedOut bool      `json:"timed_out,omitempty"` // nobody has answered in time: something else decided
 }
 
 // FrontierPoint is one answer in a choice by the frontier of quality and cost.
@@ -122,6 +138,8 @@ const (
 	ChoiceCost      ChoiceHow = "cost"      // votes and cost together
 	ChoicePareto    ChoiceHow = "pareto"    // the policy of the frontier
 	ChoiceAggregate ChoiceHow = "aggregate" // one answer is written from all
+	ChoicePerson    ChoiceHow = "person"    // a person
+	ChoiceNone      ChoiceHow = "none"      // a person has rejected all: none is kept
 )
 
 // Standing is what became of one candidate in a choice.
@@ -135,6 +153,8 @@ type Standing struct {
 	EValue  float64        `json:"e_value,omitempty"`
 	Quality *float64       `json:"quality,omitempty"` // 0 to 1: the share of votes, or of points
 	Value   *float64       `json:"value,omitempty"`   // of quality and cost together
+	Rank    int            `json:"rank,omitempty"`    // by the person who has put all in order, from 1; 0: none has
+	Rating  int            `json:"rating,omitempty"`  // by the person who has rated each, from 1 to 5; 0: none has
 	CostUSD *float64       `json:"cost_usd,omitempty"`
 	Tokens  int64          `json:"tokens"` // in and out
 	Hash    Hash           `json:"hash,omitempty"`

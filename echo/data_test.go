@@ -58,15 +58,19 @@ func goldenSoundings() []golden {
 		goldenOf("run/choice", Choice{
 			Step: 1, Winner: 2, How: ChoiceVotes, Tie: true, Confidence: 0.9, Needed: 10, EValue: 12, Pairs: 3, Flipped: 1, CostUSD: ptr(0.5),
 			Standings: []Standing{{
-				Number: 2, State: CandidateWon, Why: "w", SameAs: 1, Copies: 2, Votes: 3, EValue: 24, Quality: ptr(0.5), Value: ptr(0.25), CostUSD: ptr(0.125), Tokens: 9, Hash: "h",
+				Number: 2, State: CandidateWon, Why: "w", SameAs: 1, Copies: 2, Votes: 3, EValue: 24, Quality: ptr(0.5), Value: ptr(0.25), Rank: 4, Rating: 5, CostUSD: ptr(0.125), Tokens: 9, Hash: "h",
 			}},
 			Prefix:   &Prefix{Shared: 1, Waited: 2, Cached: 3, SavedUSD: ptr(0.5)},
 			Room:     &Room{Covers: true, NeededUSD: 0.5, LeftUSD: 1.5, NeededTokens: 5, LeftTokens: 15, Unknown: true},
 			Frontier: []FrontierPoint{{Number: 2, Quality: 0.5, WeighedUSD: ptr(0.25), DominatedBy: []int{1}}},
+			Person: &Chooser{
+				Order: []int{2, 0}, Labels: []string{"A", "B"}, Said: "A", Why: "w", By: "ada", Via: ViaHTTP, At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), TimedOut: true,
+			},
 		}, `{"step":1,"winner":2,"how":"votes","tie":true,"confidence":0.9,"needed":10,"e_value":12,"pairs":3,"flipped":1,"cost_usd":0.5,"standings":[{"number":2,"state":"won","why":"w",`+
-			`"same_as":1,"copies":2,"votes":3,"e_value":24,"quality":0.5,"value":0.25,"cost_usd":0.125,"tokens":9,"hash":"h"}],`+
+			`"same_as":1,"copies":2,"votes":3,"e_value":24,"quality":0.5,"value":0.25,"rank":4,"rating":5,"cost_usd":0.125,"tokens":9,"hash":"h"}],`+
 			`"prefix":{"shared":1,"waited":2,"cached":3,"saved_usd":0.5},"room":{"covers":true,"needed_usd":0.5,"left_usd":1.5,"needed_tokens":5,"left_tokens":15,"unknown":true},`+
-			`"frontier":[{"number":2,"quality":0.5,"weighed_usd":0.25,"dominated_by":[1]}]}`),
+			`"frontier":[{"number":2,"quality":0.5,"weighed_usd":0.25,"dominated_by":[1]}],`+
+			`"person":{"order":[2,0],"labels":["A","B"],"said":"A","why":"w","by":"ada","via":"http","at":"2026-01-02T03:04:05Z","timed_out":true}}`),
 	}
 }
 

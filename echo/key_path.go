@@ -91,7 +91,11 @@ const (
 	StepAggregate  StepKind = "aggregate" // one answer is written from all
 	StepChoice     StepKind = "choice"    // which candidate is kept
 	StepWait       StepKind = "wait"      // for a person, or for a signal
+	StepImages     StepKind = "images"    // that a question shows
 	StepFire       StepKind = "fire"      // of a signal
+	StepArtifact   StepKind = "artifact"  // that a model has made
+	StepFound      StepKind = "found"     // which artifacts a model was told of
+	StepAudible    StepKind = "audible"   // numbered: what a person said while the phase ran
 
 	// Messages that the engine adds to a history.
 	StepSystem  StepKind = "system"

@@ -32,6 +32,8 @@ const (
 	KindTurnPrompt Kind = "turn_prompt" // the prompt of turn 2 and later
 	KindRetry      Kind = "retry"       // the request to try again, with the verdict
 	KindNotice     Kind = "notice"      // a word from the engine ("no more tool calls: answer now")
+	KindAudible    Kind = "audible"     // what a person said while the phase ran
+	KindRetract    Kind = "retract"     // the same, and it takes back the newest answer: see [Retracted]
 	KindAnswer     Kind = "answer"      // what the model said, with or without tool calls
 	KindToolResult Kind = "tool_result" // what a tool answered
 	KindSummary    Kind = "summary"     // replaces older messages in a view; it is in no history

@@ -33,26 +33,25 @@ func (c *conversation) answered(ctx context.Context, resp *effect.ModelResponse)
 }
 
 // attempt takes turns until the model answers without calls, loop_until passes, or none are left. It
-// goes on after a turn whose answer was rejected.
+// goes on after a turn whose answer was rejected. What a person says has a further turn, whatever the limit.
 func (c *conversation) attempt(ctx context.Context) (answer, error) {
-	limit := c.Def.MaxTurns()
+	limit := max(c.Def.MaxTurns(), c.Turn+1)
 	for c.Turn++; ; c.Turn++ {
-		if c.Turn > 1 {
-			if err := c.noticeResume(ctx); err != nil {
-				return answer{}, err
-			}
-			if err := c.promptTurn(); err != nil {
-				return answer{}, err
-			}
+		if err := c.openTurn(ctx); err != nil {
+			return answer{}, err
 		}
 		resp, err := c.takeTurn(ctx, false)
 		if err != nil {
 			return answer{}, err
 		}
 		called := len(resp.Message.ToolCalls()) > 0
-		ans, err := c.answered(ctx, resp)
+		ans, goesOn, err := c.heardOrAnswered(ctx, resp)
 		if err != nil || ans.refused != "" {
 			return ans, err
+		}
+		if goesOn {
+			limit = max(limit, c.Turn+1)
+			continue
 		}
 		if err := c.checkTurn(ctx, limit, called, &ans); err != nil {
 			return answer{}, err
@@ -70,9 +69,41 @@ func (c *conversation) attempt(ctx context.Context) (answer, error) {
 	}
 }
 
-// promptTurn opens turn 2 and later, in a phase that prompts them.
+// heardOrAnswered reads an answer, unless a person has said something to it: then the attempt goes on with another turn. One
+// that is taken back is read by nobody.
+func (c *conversation) heardOrAnswered(ctx context.Context, resp *effect.ModelResponse) (ans answer, goesOn bool, err error) {
+	c.spoken = false // it has answered that
+	h, err := c.hear(ctx, c.Here())
+	if err != nil {
+		return answer{}, false, err
+	}
+	if !h.Retract {
+		ans, err = c.answered(ctx, resp)
+	}
+	return ans, h.Said, err
+}
+
+// openTurn opens turn 2 and later: what a person has said while the answer before was checked comes first.
+func (c *conversation) openTurn(ctx context.Context) error {
+	if c.Turn == 1 {
+		return nil
+	}
+	if err := c.noticeResume(ctx); err != nil {
+		return err
+	}
+	if _, err := c.hear(ctx, c.Here().Step(echo.StepPrompt)); err != nil {
+		return err
+	}
+	return c.promptTurn()
+}
+
+// promptTurn prompts turn 2 and later, in a phase that prompts them.
 func (c *conversation) promptTurn() error {
 	src := c.Def.Rules.TurnPrompt
+	if c.spoken {
+		c.spoken, c.corrects = false, false
+		return nil
+	}
 	if src == "" && !c.corrects {
 		return nil
 	}
@@ -121,21 +152,34 @@ func (c *conversation) finalAnswer(ctx context.Context, before answer) (answer, 
 	if before.Passed {
 		note = "The checks pass now. Give your final answer, in text, without calling tools."
 	}
-	c.Turn++
-	if err := c.noticeResume(ctx); err != nil {
-		return answer{}, err
+	for {
+		c.Turn++
+		if err := c.noticeResume(ctx); err != nil {
+			return answer{}, err
+		}
+		if _, err := c.hear(ctx, c.Here().Step(echo.StepPrompt)); err != nil {
+			return answer{}, err
+		}
+		if err := c.say(echo.StepNotice, echo.NewText(echo.RoleUser, echo.KindNotice, note)); err != nil {
+			return answer{}, err
+		}
+		resp, err := c.takeTurn(ctx, true)
+		if err != nil {
+			return answer{}, err
+		}
+		ans, goesOn, err := c.heardOrAnswered(ctx, resp)
+		if goesOn && err == nil && ans.refused == "" {
+			continue
+		}
+		return finalOf(ans, before), err
 	}
-	if err := c.say(echo.StepNotice, echo.NewText(echo.RoleUser, echo.KindNotice, note)); err != nil {
-		return answer{}, err
-	}
-	resp, err := c.takeTurn(ctx, true)
-	if err != nil {
-		return answer{}, err
-	}
-	ans, err := c.answered(ctx, resp)
+}
+
+// finalOf returns the answer that ends an attempt after its last turn.
+func finalOf(ans, before answer) answer {
 	ans.reason = echo.StopMaxTurns
 	if before.Passed {
 		ans.Passed, ans.reason = true, echo.StopLoopUntil
 	}
-	return ans, err
+	return ans
 }

@@ -517,3 +517,24 @@ func TestCascadesAsTools(t *testing.T) {
 	require.Equal(t, `there is no cascade named "nobody"`, results[len(results)-1].Text())
 	require.Equal(t, 3, res.Children.Calls)
 }
+
+// TestGraphStoppedInItsRecord: a run that is stopped while it still follows its record leaves that as it is, wherever it was.
+func TestGraphStoppedInItsRecord(t *testing.T) {
+	t.Parallel()
+	b, _ := branching(t, failOn("end"))
+	_, err := b.run(fiveNodes, nil)
+	require.Error(t, err)
+	c := &cascade.Cascade{}
+	require.NoError(t, json.Unmarshal([]byte(fiveNodes), c))
+	recording := b.entries.asRead(t)
+	for range 20 { // a node that could begin, or the end of the context: either may come first
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		sink := &memory{list: slices.Clone(recording)}
+		b.runner.Model = &echoing{}
+		res, err := b.runner.Run(ctx, Spec{Cascade: c, Log: echo.ContinueLog("s1", uint64(len(recording)), nil, nil, sink), WorkDir: "/scratch", Recording: recording})
+		require.EqualError(t, err, "context canceled")
+		require.Equal(t, echo.StatusInterrupted, res.Status)
+		require.Equal(t, recording, sink.list)
+	}
+}

@@ -9,6 +9,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/checks"
 	"github.com/windlass-run/windlass/engine/core"
+	"github.com/windlass-run/windlass/engine/hearing"
+	"github.com/windlass-run/windlass/engine/inquiry"
 	"github.com/windlass-run/windlass/engine/modeltext"
 	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/quantity"
@@ -19,6 +21,8 @@ type conversation struct {
 	*visit
 	corrects bool // the next turn corrects an answer that loop_until has rejected
 	told     int  // the turn at which the model was told that the run was resumed; 0: none
+	hearing  *hearing.Hearing
+	spoken   bool // a person has said what the next turn is to answer
 }
 
 // converse makes attempts until an answer passes every check, and returns it. The first empty
@@ -27,6 +31,7 @@ func (c *conversation) converse(ctx context.Context) (any, error) {
 	if err := newOpening(c.visit).write(ctx); err != nil {
 		return nil, err
 	}
+	c.listen()
 	return c.attempts(ctx)
 }
 
@@ -40,15 +45,23 @@ func (c *conversation) attempts(ctx context.Context) (any, error) {
 				return nil, err
 			}
 		}
-		value, check, ans, err := c.judged(ctx)
+		if _, err := c.hear(ctx, c.Here()); err != nil {
+			return nil, err
+		}
+		value, check, ans, err := c.settled(ctx, func(check string) bool {
+			return check == "" || check == checks.Empty && empty || check != checks.Empty && !isWardCheck(check) && c.Attempt >= limit
+		})
 		if err == nil && c.Attempt >= limit && c.takesLast(check) {
 			value, check, err = c.takeLast(ctx, check, ans)
+		}
+		if err == nil && check == "" {
+			value, check, err = c.asks.Decide(ctx, value, ans.Text)
 		}
 		if err != nil || check == "" {
 			return value, err
 		}
 		switch {
-		case isWardCheck(check):
+		case isWardCheck(check), check == inquiry.CheckDecision:
 			limit++ // its attempts are its own
 		case check == checks.Empty && empty:
 			return nil, &core.EmptyAnswerError{Why: ans.Empty}
@@ -56,6 +69,21 @@ func (c *conversation) attempts(ctx context.Context) (any, error) {
 			empty, limit = true, max(limit, c.Attempt+1)
 		case c.Attempt >= limit:
 			return nil, &core.VerdictError{Check: check, Attempts: limit, Reason: c.Rec.Rules.Ending(check, c.templates.Rejected), Cause: c.checks.Failure()}
+		}
+	}
+}
+
+// settled is [conversation.judged] of an attempt that goes on for as long as a person has said something to an answer that ends
+// the phase, as ends reports of the check that it did not pass.
+func (c *conversation) settled(ctx context.Context, ends func(check string) bool) (value any, check string, ans answer, err error) {
+	for {
+		value, check, ans, err = c.judged(ctx)
+		if err != nil || !ends(check) {
+			return value, check, ans, err
+		}
+		h, err := c.hear(ctx, c.Here().Step(echo.StepEnd))
+		if err != nil || !h.Said {
+			return value, check, ans, err
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/windlass-run/windlass/cascade"
-	"github.com/windlass-run/windlass/cascade/people"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/artifact"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/toolset"
@@ -32,7 +32,7 @@ type desk struct {
 
 // approves reports whether calls of a tool wait for approval. What the engine answers itself does not.
 func (d *desk) approves(tool string) bool {
-	if waiting.Asks(tool) || toolset.IsOwnTool(tool) {
+	if waiting.Waits(tool) || toolset.IsOwnTool(tool) {
 		return false
 	}
 	declared := slices.ContainsFunc(d.run.spec.Cascade.Tools, func(t cascade.Tool) bool { return t.ToolID == tool && t.Approve })
@@ -56,23 +56,23 @@ func (d *desk) approved(ctx context.Context, key echo.Key, spec effect.ToolSpec,
 	if run, err = waiting.Canonical(args); err != nil {
 		return nil, false, err
 	}
-	shown := echo.AwaitedCall{
-		Tool: spec.Name, Arguments: json.RawMessage(effect.MaskedArguments(d.Rec.Mask, string(run))), Cascade: cascadeHash(d.run), Schema: spec.Parameters,
-	}
-	a, err := d.awaitApproval(ctx, key, waiting.Approval(shown))
+	shown := waiting.Show(echo.AwaitedCall{
+		Tool: spec.Name, Arguments: run, Cascade: cascadeHash(d.run, spec.Name), Schema: spec.Parameters,
+	}, d.Rec.Mask, d.Rec.Peek(echo.NodeWait, key.Step(echo.StepWait)))
+	a, err := d.awaitApproval(ctx, key, waiting.Approval(shown.Call))
 	if err != nil {
 		return nil, false, err
 	}
-	decision, err := d.decision(ctx, key, spec, a)
+	decision, edit, err := d.decision(ctx, key, spec, a, shown)
 	switch {
 	case err != nil:
 		return nil, false, fmt.Errorf("read the approval of %s: %w", spec.Name, err)
 	case decision.Verdict == waiting.Deny:
 		return nil, false, &deniedError{spec.Name, decision.Reason}
-	case a.Shown != shown.Hash() && !d.hasRun(key):
+	case a.Shown != shown.Call.Hash() && !d.hasRun(key):
 		return nil, false, &shownError{tool: spec.Name, given: a.Shown}
 	case decision.Verdict == waiting.Edit:
-		return decision.Arguments, true, nil
+		return edit, true, nil
 	}
 	return run, false, nil
 }
@@ -121,16 +121,18 @@ func (d *desk) hasRun(key echo.Key) bool {
 	return d.had(key, func(*echo.Entry) bool { return true })
 }
 
-// decision returns the decision that an answer is. The arguments of an edit are checked until the call has run: texts may
-// have been taken out of them since.
-func (d *desk) decision(ctx context.Context, key echo.Key, spec effect.ToolSpec, a *effect.Ended) (*waiting.Decision, error) {
-	return waiting.Decide(a.Value, func(args json.RawMessage) (string, error) {
-		if d.hasRun(key) {
-			return "", nil
+// decision returns the decision that an answer is, and the arguments with which the call runs after an edit. They are
+// checked until it has run: texts may have been taken out of them since.
+func (d *desk) decision(ctx context.Context, key echo.Key, spec effect.ToolSpec, a *effect.Ended, shown *waiting.Shown) (decision *waiting.Decision, edit json.RawMessage, err error) {
+	decision, err = waiting.Decide(a.Value, func(args json.RawMessage) (problem string, err error) {
+		hasRun := d.hasRun(key)
+		if edit, err = shown.Runs(args, !hasRun); err != nil || hasRun {
+			return "", err
 		}
-		_, problem, err := d.schemas.CheckArguments(ctx, spec, string(args))
-		return problem, err
+		_, problem, err = d.schemas.CheckArguments(ctx, spec, string(edit))
+		return d.Rec.Mask.Text(problem), err
 	})
+	return decision, edit, err
 }
 
 // ask has a tool wait for its answer. The text is for the model.
@@ -139,12 +141,55 @@ func (d *desk) ask(ctx context.Context, key echo.Key, tool string, args json.Raw
 	if err != nil || problem != "" {
 		return problem, true, err
 	}
+	if problem, err = d.readImages(ctx, key, tool, args, w.Form); err != nil || problem != "" {
+		return problem, true, err
+	}
 	a, err := effect.AwaitAnswer(ctx, d.Rec.Recorder, key.Step(echo.StepWait), d.Site, w)
 	if err != nil {
 		return "", false, err
 	}
+	if tool == waiting.ToolAny {
+		text, err = waiting.ToldAny(args, a.Answer)
+		return text, false, err
+	}
 	text, failed = waiting.Told(&a.Wait, a.Answer)
 	return text, failed, nil
+}
+
+// readImages reads the images that a question shows, once, before anybody is asked: later they are taken from the
+// record. The problem is for the model.
+func (d *desk) readImages(ctx context.Context, key echo.Key, tool string, args json.RawMessage, f *echo.Form) (problem string, err error) {
+	paths, err := waiting.ImagesOf(tool, args)
+	if err != nil || len(paths) == 0 {
+		return "", err
+	}
+	m, err := d.Rec.Tool(ctx, key.Step(echo.StepImages), effect.ToolSpec{Name: effect.ImagesTool, Idempotent: true}, effect.ToolRequest{
+		Site: d.Site, SessionID: d.run.session.ID, Name: effect.ImagesTool, Arguments: effect.MustJSON(map[string][]string{"paths": paths}),
+	})
+	switch {
+	case err != nil:
+		return "", err
+	case m.Failed():
+		return "Nobody was asked: " + m.Text(), nil
+	case m.Redacted() != nil:
+		f.Images, err = d.imagesAsked(key)
+		return "", err
+	}
+	f.Images, problem = waiting.Images(paths, m)
+	return problem, nil
+}
+
+// imagesAsked returns what a recorded question has of its images, which were taken out of the record since.
+func (d *desk) imagesAsked(key echo.Key) ([]echo.Image, error) {
+	e := d.Rec.Peek(echo.NodeWait, key.Step(echo.StepWait))
+	if e == nil {
+		return nil, nil
+	}
+	was, err := echo.Read[echo.Wait](e)
+	if err != nil || was.Form == nil {
+		return nil, err
+	}
+	return was.Form.Images, nil
 }
 
 // fire sends a signal. The text is for the model.
@@ -174,67 +219,31 @@ func (d *desk) fire(ctx context.Context, key echo.Key, args json.RawMessage) (te
 	case fired.Problem != "":
 		return "The signal was not sent: " + fired.Problem, true, nil
 	}
-	return string(effect.MustJSON(map[string]string{"status": "sent", "signal_name": fired.Signal, "letter": fired.Letter})), false, nil
+	return string(effect.MustJSON(map[string]string{"status": waiting.RouteSent, "signal_name": fired.Signal, "letter": fired.Letter})), false, nil
 }
 
-// isDesk reports whether a tool is answered by people, or by signals.
-func isDesk(tool string) bool { return waiting.Asks(tool) || tool == waiting.ToolFire }
+// isDesk reports whether a tool is answered by people, or by signals, or is of what people see.
+func isDesk(tool string) bool {
+	return waiting.Waits(tool) || tool == waiting.ToolFire || artifact.Is(tool)
+}
 
 // answer has a call of such a tool answered.
 func (d *desk) answer(ctx context.Context, key echo.Key, tool string, args json.RawMessage) (text string, failed bool, err error) {
-	if tool == waiting.ToolFire {
+	switch {
+	case tool == waiting.ToolFire:
 		return d.fire(ctx, key, args)
+	case artifact.Is(tool):
+		return d.artifacts(ctx, key, tool, args)
 	}
 	return d.ask(ctx, key, tool, args)
 }
 
-// cascadeHash returns the hash of what runs, without secrets: 16 hexadecimal digits.
-func cascadeHash(r *run) string {
-	return string(echo.TextHash(r.rec.Mask.JSON(effect.MustJSON(r.spec.Cascade))))
-}
-
-// askPerson asks what the phase asks of a person, when it has its output: once, whatever parts it has.
-func askPerson(ctx context.Context, v *visit) error {
-	h := v.Def.HumanInput
-	if h == nil || v.scope.isPart() {
-		return nil
+// cascadeHash returns the hash of what runs when a tool is called, without secrets: of the cascade, and of all that the
+// tool reaches where it is a cascade. 16 hexadecimal digits.
+func cascadeHash(r *run, tool string) string {
+	text := r.rec.Mask.JSON(effect.MustJSON(r.spec.Cascade))
+	if hashes := toolset.CalledBy(r.spec.Cascade, tool); len(hashes) > 0 {
+		text = fmt.Appendf(slices.Clip(text), "\n%q", hashes)
 	}
-	form, err := humanForm(v, h)
-	if err != nil || form == nil {
-		return err
-	}
-	w := echo.Wait{Kind: echo.WaitInput, Form: form, Timeout: h.TimeoutSeconds, Expiry: echo.OnTimeout(h.Expiry())}
-	if w.Default, err = h.Default(); err != nil {
-		return fmt.Errorf("read default_value: %w", err)
-	}
-	a, err := effect.AwaitAnswer(ctx, v.Rec.Recorder, v.Key.Step(echo.StepWait), v.Site, w)
-	if err != nil {
-		return err
-	}
-	value, told, err := waiting.Settled(&a.Wait, a.Answer)
-	if err != nil {
-		return err
-	}
-	if err := v.tools.setState(cascade.StateHumanPrefix+v.Def.Name, value); err != nil {
-		return err
-	}
-	return v.say(echo.StepNotice, echo.NewText(echo.RoleUser, echo.KindNotice, told))
-}
-
-// humanForm returns the form of human_input, nil when its condition leaves it out.
-func humanForm(v *visit, h *people.HumanInput) (*echo.Form, error) {
-	if h.Condition != "" {
-		said, err := v.templates.Text("human_input.condition", h.Condition)
-		if err != nil || leavesOut(said) {
-			return nil, err
-		}
-	}
-	f := h.Form()
-	f.Question, f.Context = "Is this right, and is there something to add?", echo.AsText(v.Record.Output)
-	if h.Prompt == "" {
-		return f, nil
-	}
-	var err error
-	f.Question, err = v.templates.Text("human_input.prompt", h.Prompt)
-	return f, err
+	return string(echo.TextHash(text))
 }

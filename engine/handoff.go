@@ -8,6 +8,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/engine/artifact"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/handoff"
 )
@@ -23,9 +24,12 @@ type ownRecord struct {
 
 	folding sync.Mutex // guards fold
 	fold    *record.Fold
+
+	shelf artifact.Shelf
 }
 
 func (o *ownRecord) add(e *echo.Entry) {
+	o.shelf.Add(e)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.new = append(o.new, e)

@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/modeltext"
 	"github.com/windlass-run/windlass/engine/phasecontext"
+	"github.com/windlass-run/windlass/engine/texts"
 	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/engine/verdict"
 )
@@ -98,6 +99,9 @@ func (o *opening) systemText() (string, error) {
 	}
 	if check != "" {
 		parts = append(parts, check)
+	}
+	if o.v.Def.DecisionPoints != nil {
+		parts = append(parts, o.v.asks.HowToDecide())
 	}
 	if len(o.v.Def.OutputSchema) > 0 {
 		parts = append(parts, "Your final answer must be one JSON value that matches this JSON Schema, with nothing before or after it:\n"+
@@ -202,16 +206,7 @@ func (o *opening) sourceApplies(src cascade.Source) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return !leavesOut(text), nil
-}
-
-// leavesOut reports whether the text of a condition leaves out what it stands at.
-func leavesOut(condition string) bool {
-	switch strings.ToLower(strings.TrimSpace(condition)) {
-	case "", "false", "0", "none", "null":
-		return true
-	}
-	return false
+	return !texts.LeavesOut(text), nil
 }
 
 // bring adds a message of another phase to the history, with the marks it has.

@@ -21,6 +21,7 @@ type ownTools struct {
 	recalled func(echo.Hash) // nil: nobody counts what is recalled
 
 	chosen string // by route_to
+	before string // the same before the newest answer
 }
 
 func (o *ownTools) call(ctx context.Context, key echo.Key, name string, args json.RawMessage) (text string, failed, ok bool, err error) {

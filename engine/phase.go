@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/engine/checks"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/inquiry"
 	"github.com/windlass-run/windlass/engine/phasecontext"
 	"github.com/windlass-run/windlass/engine/sounding"
 	"github.com/windlass-run/windlass/engine/texts"
@@ -29,6 +30,7 @@ type visit struct {
 	checks    *checks.Checks
 	wards     *wards
 	tools     *toolCalls
+	asks      *inquiry.Asker
 	views     *views.Views // nil in a phase without a model
 
 	try     *sounding.Candidate // that it is; nil: it is none
@@ -100,6 +102,7 @@ func visitOf(r *run, at *core.Place, model string) *visit {
 	}}
 	v.wards = &wards{v: v, retried: map[int]int{}}
 	v.tools = &toolCalls{ownTools: ownTools{Place: at, messages: r.messages}, set: &toolset.Toolset{}, schemas: r.schemas, repeats: toolset.Repeats{}, children: v.childrenHere(), desk: &desk{Place: v.Place, run: r, schemas: r.schemas}}
+	v.asks = &inquiry.Asker{Place: at, Templates: v.templates, SetState: v.tools.setState, Say: v.say}
 	return v
 }
 
@@ -125,7 +128,10 @@ func (v *visit) perform(ctx context.Context) (outcome, error) {
 	if err := v.settleOutput(value); err != nil {
 		return outcome{}, err
 	}
-	return outcome{value: value, chosen: v.tools.chosen}, v.located(askPerson(ctx, v))
+	if !v.scope.isPart() {
+		err = v.asks.Input(ctx)
+	}
+	return outcome{value: value, chosen: v.tools.chosen, decided: v.asks.Route}, v.located(err)
 }
 
 // begin records that the phase begins; the elements of a list do so together, and so do several tries.
@@ -198,7 +204,7 @@ func (v *visit) equip(ctx context.Context) (*echo.PhaseContext, error) {
 	v.views = views.NewViews(views.Asked{Cascade: v.run.spec.Cascade, Off: v.run.spec.Off}, facts, v.calls, &v.result.ContextFigures)
 	v.views.Fallbacks = views.FallbackModels(v.run.spec.Cascade, v.Def, v.Record.Model, &facts)
 	v.tools.views, v.tools.recalled = v.views, v.views.Recalled
-	set, err := toolset.ToolsOf(v.Def, v.run.spec.Cascade, v.run.Tools)
+	set, err := toolset.ToolsOf(v.Def, v.run.spec.Cascade, v.run.Tools, v.Rec.Rules.AsksWithImages())
 	if err == nil {
 		v.tools.set = &set
 		err = v.views.Declare(&set, facts)
@@ -207,8 +213,10 @@ func (v *visit) equip(ctx context.Context) (*echo.PhaseContext, error) {
 }
 
 // say adds a message of the engine's own to the history.
-func (v *visit) say(kind echo.StepKind, m *echo.Message) error {
-	key := v.At(kind)
+func (v *visit) say(kind echo.StepKind, m *echo.Message) error { return sayAt(v, v.At(kind), m) }
+
+// sayAt is say under a key.
+func sayAt(v *visit, key echo.Key, m *echo.Message) error {
 	m = v.Rec.Kept(key, m, true)
 	v.enter(m)
 	return v.Rec.Message(key, m)

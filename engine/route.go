@@ -13,11 +13,16 @@ import (
 type outcome struct {
 	value  any    // the phase's output
 	chosen string // the target of route_to, if it was called
+
+	decided string // the phase that a person has decided to follow
 }
 
 // next says which phase runs after p.
 func (r *run) next(p *cascade.Phase, out outcome) (*cascade.Phase, string, error) {
-	if out.chosen != "" {
+	switch {
+	case out.decided != "":
+		return find(r.spec.Cascade, out.decided), "a person's decision", nil
+	case out.chosen != "":
 		return find(r.spec.Cascade, out.chosen), "route_to", nil
 	}
 	if len(p.Routing) > 0 {

@@ -43,6 +43,12 @@ func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 	if effect.IsRecordError(err) {
 		return run.result, run.rec.Missing(err)
 	}
+	if ctx.Err() != nil && spec.Log != nil && run.rec.Complete(echo.NodeRunEnd, echo.RunKey().Step(echo.StepEnd)) != nil {
+		return run.result, err // it was stopped before it has come to the end of its record: nothing follows from that
+	}
+	if run.result.Status == echo.StatusWaiting && spec.Log != nil && r.Ready != nil && r.Ready(ctx) {
+		return run.result, err
+	}
 	if end := run.end(err); end != nil {
 		err = errors.Join(err, end)
 		run.result.Status, run.result.Reason = echo.StatusFailed, echo.StopError
@@ -90,6 +96,9 @@ func newRun(r *Runner, spec Spec) *run {
 		Cascade: spec.Cascade.CascadeID, Rules: core.Ruleset(cmp.Or(spec.Rules, core.Rules)), Mask: cmp.Or[effect.Mask](r.Mask, effect.NoMask{}), Observer: &core.Watcher{To: r.Observer},
 	}
 	x.rec.Recorder = x.newRecorder()
+	for _, e := range spec.Recording {
+		x.own.shelf.Add(e)
+	}
 	x.messages = lookup.NewMessages(x.session, r.Cards, r.Similarity, x.rec.Now)
 	x.session.Carry(spec.State)
 	if spec.Trial != nil {

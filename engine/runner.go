@@ -47,6 +47,11 @@ type Others struct {
 	Children Children       // runs other cascades; nil: a run that needs one fails
 	Mailbox  effect.Mailbox // answers waits; nil: nobody does, and a run that waits ends so
 	Signals  Signals        // sends signals; nil: none are sent
+	Audibles Audibles       // has what people say while a run goes on; nil: nobody does
+
+	// Ready reports, of a run that is about to end as it waits, that something is there by now for one of its waits.
+	// The end is not recorded then: whoever runs it runs it again, with its recording. nil: a run that waits ends.
+	Ready func(ctx context.Context) bool
 }
 
 // Spec is one run.

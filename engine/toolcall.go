@@ -59,7 +59,7 @@ func (c *toolCalls) run(ctx context.Context, m *echo.Message, refused bool) (rep
 	if err := c.performAll(ctx, plan); err != nil {
 		return nil, err
 	}
-	c.edited = editedCalls(plan)
+	c.edited = editedCalls(c.Rec.Mask, plan)
 	for i := range plan {
 		c.messages.Enter(c.Record, plan[i].result, c.Attempt, c.Turn)
 		if turn := c.repetition(plan[i].call, plan[i].result.Hash()); turn > 0 {
@@ -174,11 +174,11 @@ func (c *toolCalls) perform(ctx context.Context, p *plannedCall) (err error) {
 }
 
 // editedCalls tells a model which of its calls a person has changed, "" for none.
-func editedCalls(plan []plannedCall) string {
+func editedCalls(mask effect.Mask, plan []plannedCall) string {
 	var lines []string
 	for i := range plan {
 		if plan[i].edited {
-			lines = append(lines, waiting.Edited(plan[i].call.Name, plan[i].args))
+			lines = append(lines, waiting.Edited(plan[i].call.Name, effect.MaskedArguments(mask, string(plan[i].args))))
 		}
 	}
 	return strings.Join(lines, "\n")

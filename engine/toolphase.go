@@ -17,6 +17,7 @@ import (
 	"github.com/windlass-run/windlass/engine/modeltext"
 	"github.com/windlass-run/windlass/engine/texts"
 	"github.com/windlass-run/windlass/engine/toolset"
+	"github.com/windlass-run/windlass/engine/waiting"
 	"github.com/windlass-run/windlass/internal/excerpt"
 )
 
@@ -128,6 +129,9 @@ func (v toolPhase) tryTool(ctx context.Context, spec effect.ToolSpec) (value any
 
 // phaseTool returns the tool of the phase, which may be a cascade.
 func (v toolPhase) phaseTool() (effect.ToolSpec, error) {
+	if v.Def.Wait != nil {
+		return waiting.Spec(waiting.ToolAny), nil
+	}
 	spec, err := toolset.SpecOf(v.Def.Tool, v.run.Tools)
 	of := v.run.spec.Cascade.Reaches[v.Def.Tool]
 	if err == nil || of == nil {
@@ -170,7 +174,7 @@ func (v toolPhase) toolFailed(err error, inputs json.RawMessage) error {
 		}
 	}
 	recorded := v.tools.setState(cascade.StateLastError, map[string]any{
-		"phase": v.Def.Name, "tool": v.Def.Tool, "error": err.Error(), "inputs": in,
+		"phase": v.Def.Name, "tool": v.Def.Runs(), "error": err.Error(), "inputs": in,
 	})
 	return cmp.Or(recorded, err)
 }
@@ -185,9 +189,10 @@ func toolInputs(phase *cascade.Phase, t *texts.Templates, spec effect.ToolSpec) 
 	if err := json.Unmarshal(spec.Parameters, &s); err != nil {
 		return nil, fmt.Errorf("read the schema of tool %s: %w", spec.Name, err)
 	}
-	out := make(map[string]any, len(phase.Inputs))
-	for _, name := range slices.Sorted(maps.Keys(phase.Inputs)) {
-		value, err := modeltext.Decode(phase.Inputs[name])
+	inputs := phase.RunInputs()
+	out := make(map[string]any, len(inputs))
+	for _, name := range slices.Sorted(maps.Keys(inputs)) {
+		value, err := modeltext.Decode(inputs[name])
 		if err != nil {
 			return nil, fmt.Errorf("input %s: %w", name, err)
 		}

@@ -28,7 +28,7 @@ func sound(ctx context.Context, v *visit) (any, error) {
 	on := &tries{v: v, handled: v.Def.OnError != nil || failedRoute(v.Rec.Rules, v.Def) != "" || each != nil && goesOn(each)}
 	course := &sounding.Course{Settings: v.Def.Soundings, Session: v.run.session.ID, Rewrites: v.run.Rewrites}
 	if v.Def.Deterministic() {
-		course.Task = fmt.Sprintf("Run the tool %s.", v.Def.Tool)
+		course.Task = fmt.Sprintf("Run the tool %s.", v.Def.Runs())
 	} else {
 		course.Species = sounding.Species(v.Def, v.seen())
 	}

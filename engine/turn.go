@@ -22,6 +22,7 @@ func (c *conversation) takeTurn(ctx context.Context, noTools bool) (*effect.Mode
 		return nil, err
 	}
 	c.result.Turns++
+	c.tools.before = c.tools.chosen
 	c.enter(resp.Message)
 	if len(resp.Message.ToolCalls()) == 0 {
 		return resp, c.noteAnswer(resp)

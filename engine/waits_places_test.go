@@ -498,3 +498,27 @@ func TestWaitsAreResumedAtEveryEntry(t *testing.T) {
 		})
 	}
 }
+
+// What is shown of a call of a cascade covers that cascade, and all that it reaches: another one is another call.
+func TestApprovalOfACascade(t *testing.T) {
+	t.Parallel()
+	deep := &cascade.Reached{Hash: "deep", Cascade: &cascade.Cascade{CascadeID: "deep"}}
+	child := func(hash string, below ...*cascade.Reached) *cascade.Reached {
+		r := &cascade.Reached{Hash: hash, Cascade: &cascade.Cascade{CascadeID: "child"}}
+		for i, b := range below {
+			r.Cascade.Reaches = map[string]*cascade.Reached{fmt.Sprint(i): b}
+		}
+		return r
+	}
+	of := func(r *cascade.Reached, tool string) string {
+		c := &cascade.Cascade{CascadeID: "c", Reaches: map[string]*cascade.Reached{"child.json": r}}
+		return cascadeHash(newRun(&Runner{}, Spec{Cascade: c}), tool)
+	}
+	require.NotEqual(t, of(child("one"), "child"), of(child("two"), "child"))
+	require.NotEqual(t, of(child("one"), "child"), of(child("one", deep), "child"))
+	require.Equal(t, of(child("one", deep), "child"), of(child("one", deep), "child"))
+	require.Equal(t, of(child("one"), "deploy"), of(child("two"), "deploy"), "another tool")
+	circle := child("one")
+	circle.Cascade.Reaches = map[string]*cascade.Reached{"self": circle}
+	require.Equal(t, of(child("one"), "child"), of(circle, "child"))
+}

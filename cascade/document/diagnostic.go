@@ -66,6 +66,7 @@ const (
 	CodeDuplicateChild     Code = "duplicate_child"
 	CodeDuplicateOption    Code = "duplicate_option"
 	CodeDuplicateField     Code = "duplicate_field"
+	CodeDuplicateTrigger   Code = "duplicate_trigger"
 	CodeCycle              Code = "cycle"
 	CodeRefusedTool        Code = "refused_tool"
 )

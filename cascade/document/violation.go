@@ -83,7 +83,7 @@ func typeHint(v schema.Violation, n *source.Node) string {
 	if n == nil || n.Kind != source.String {
 		return ""
 	}
-	if slices.Contains(v.Expected, "boolean") && !strings.HasSuffix(v.Pointer, "/human_input") && slices.Contains([]string{"on", "off", "yes", "no"}, strings.ToLower(n.Text)) {
+	if slices.Contains(v.Expected, "boolean") && !strings.HasSuffix(v.Pointer, "/human_input") && !strings.HasSuffix(v.Pointer, "/decision_points") && slices.Contains([]string{"on", "off", "yes", "no"}, strings.ToLower(n.Text)) {
 		return "write true or false" // YAML had these words once, and people still write them.
 	}
 	_, notNumber := strconv.ParseFloat(n.Text, 64)

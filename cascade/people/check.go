@@ -88,6 +88,29 @@ func checkChoices(at document.Place, kind, key string, options []Option) bool {
 	return sound
 }
 
+// CheckIDs finds ids of options that nobody can type, in the block at a place.
+func (h *HumanInput) CheckIDs(at document.Place) {
+	checkIDs(at, h.Options)
+	for i := range h.Fields {
+		checkIDs(at.Key("fields").Index(i), h.Fields[i].Options)
+	}
+}
+
+func checkIDs(at document.Place, options []Option) {
+	if !at.Sound() || !at.Intact("options") {
+		return
+	}
+	for i, o := range options {
+		id := at.Key("options").Index(i)
+		if n := id.Node(); n != nil && n.Kind == source.Object {
+			id = id.Key("id")
+		}
+		if id.Sound() && !waiting.IsPlain(o.ID) {
+			id.Error(document.CodeInvalidValue, fmt.Sprintf("the id %+q of an option of %s has a line break, or a character that is not seen", o.ID, at.Describe()), `write the id as one line, and what else it says into its "description"`)
+		}
+	}
+}
+
 // checkTimeout checks what follows when nobody answers.
 func (h *HumanInput) checkTimeout(at document.Place, sound bool) {
 	if !at.Intact("timeout_seconds", "on_timeout", "default_value") || at.Meant("timeout_seconds") || at.Meant("on_timeout") || at.Meant("default_value") {

@@ -24,12 +24,7 @@ type HumanInput struct {
 }
 
 // Option is a choice. In a file it is its id, or an object.
-type Option struct {
-	ID          string `json:"id"`
-	Label       string `json:"label,omitempty"`
-	Description string `json:"description,omitempty"`
-	Style       string `json:"style,omitempty"`
-}
+type Option = echo.Option
 
 // Field is a part of a form.
 type Field struct {
@@ -70,21 +65,13 @@ func (h *HumanInput) Expiry() string {
 
 // Form returns what is asked, without the question.
 func (h *HumanInput) Form() *echo.Form {
-	f := &echo.Form{Kind: echo.FormKind(h.Kind()), Options: choices(h.Options)}
+	f := &echo.Form{Kind: echo.FormKind(h.Kind()), Options: h.Options}
 	f.Most = most(f.Kind)
 	for _, x := range h.Fields {
 		kind := echo.FormKind(cmp.Or(x.Type, string(echo.FormText)))
-		f.Fields = append(f.Fields, echo.Field{Name: x.Name, Label: x.Label, Kind: kind, Options: choices(x.Options), Most: most(kind), Required: x.Required})
+		f.Fields = append(f.Fields, echo.Field{Name: x.Name, Label: x.Label, Kind: kind, Options: x.Options, Most: most(kind), Required: x.Required})
 	}
 	return f
-}
-
-func choices(options []Option) []echo.Option {
-	var out []echo.Option
-	for _, o := range options {
-		out = append(out, echo.Option(o))
-	}
-	return out
 }
 
 func most(kind echo.FormKind) int {
@@ -105,21 +92,20 @@ func (h *HumanInput) Default() (any, error) {
 
 // UnmarshalJSON reads true, or an object. Numbers of the default keep their digits.
 func (h *HumanInput) UnmarshalJSON(text []byte) error {
+	type plain HumanInput
+	return readTrueOr(text, h, (*plain)(h))
+}
+
+// readTrueOr reads true as a block without settings, or an object.
+func readTrueOr[T, P any](text []byte, block *T, plain *P) error {
 	switch document.KindOf(text) {
 	case 'n':
 		return nil
 	case 't':
-		*h = HumanInput{}
+		*block = *new(T)
 		return nil
 	}
-	type plain HumanInput
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
-	return dec.Decode((*plain)(h))
-}
-
-// UnmarshalJSON reads an id, or an object.
-func (o *Option) UnmarshalJSON(text []byte) error {
-	type plain Option
-	return document.ReadEither(text, document.AString, &o.ID, (*plain)(o))
+	return dec.Decode(plain)
 }

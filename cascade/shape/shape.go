@@ -1,7 +1,10 @@
 // Package shape says what can be taken of a value, as far as a JSON Schema or an example of it tells.
 package shape
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"maps"
+)
 
 // Shape is what can be taken of a value; a nil one may have anything.
 type Shape struct {
@@ -112,4 +115,49 @@ func (s *Shape) Missing(path []any, at int) *Lack {
 		s = next
 	}
 	return nil
+}
+
+// With returns the shape of an object with further members, which are like these samples.
+func (s *Shape) With(samples map[string]any) *Shape {
+	if s == nil || s.Members == nil {
+		return s
+	}
+	out := *s
+	out.Members = maps.Clone(s.Members)
+	for name, v := range samples {
+		out.Members[name] = OfSample(v)
+	}
+	return &out
+}
+
+// Absent returns which part of a path a value does not have, -1 when it has all of it.
+func Absent(v any, path []any) int {
+	for i, part := range path[1:] {
+		switch x := v.(type) {
+		case map[string]any:
+			name, _ := part.(string)
+			next, ok := x[name]
+			if !ok {
+				return i + 1
+			}
+			v = next
+		case []any:
+			n, ok := part.(int64)
+			if n < 0 {
+				n += int64(len(x))
+			}
+			if !ok || n < 0 || n >= int64(len(x)) {
+				return i + 1
+			}
+			v = x[n]
+		case string:
+			if _, ok := part.(int64); !ok {
+				return i + 1
+			}
+			return -1
+		default:
+			return i + 1
+		}
+	}
+	return -1
 }

@@ -28,6 +28,7 @@ func (s *Soundings) Check(at document.Place, of Owner) {
 	b.checkMutations(of)
 	b.checkMode(of)
 	b.checkChoice()
+	b.checkPerson()
 	b.checkCost()
 	b.checkReforge(of)
 	b.checkTexts()
@@ -224,7 +225,7 @@ func (b *block) checkMode(of Owner) {
 		}
 		return
 	}
-	for _, key := range b.written("evaluator", "evaluator_model", "evaluator_instructions", "ballots", "on_tie", "cost_aware_evaluation", "pareto_frontier") {
+	for _, key := range b.written("evaluator", "evaluator_model", "evaluator_instructions", "human_eval", "llm_prefilter", "ballots", "on_tie", "cost_aware_evaluation", "pareto_frontier") {
 		b.at.NoEffect(key, fmt.Sprintf(`%s: with "mode": "aggregate" no candidate is chosen, so %q is never used`, b.at.Describe(), key), `write "mode": "evaluate", or remove it`)
 	}
 	if b.at.Has("aggregator_model") && !b.at.Has("aggregator_instructions") {

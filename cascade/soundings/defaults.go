@@ -116,7 +116,7 @@ func (s *Soundings) Asks(run string) []string {
 	}
 	add(cmp.Or(s.RewriteModel, run), s.MutatesBy() == Rewrite && (s.Mutates() || s.Reforge != nil && s.Reforge.Mutate))
 	add(cmp.Or(s.AggregatorModel, run), s.Aggregates() && s.AggregatorInstructions != "")
-	add(cmp.Or(s.EvaluatorModel, run), !s.Aggregates())
+	add(cmp.Or(s.EvaluatorModel, run), s.Judges())
 	return out
 }
 

@@ -27,6 +27,8 @@ type Soundings struct {
 	Evaluator             Evaluator  `json:"evaluator,omitempty"`
 	EvaluatorModel        string     `json:"evaluator_model,omitempty"`
 	EvaluatorInstructions string     `json:"evaluator_instructions,omitempty"` // a template
+	HumanEval             *HumanEval `json:"human_eval,omitempty"`
+	Prefilter             int        `json:"llm_prefilter,omitempty"` // of hybrid: how many a person chooses from
 	Ballots               *Ballots   `json:"ballots,omitempty"`
 	OnTie                 OnTie      `json:"on_tie,omitempty"`
 	CostAware             *CostAware `json:"cost_aware_evaluation,omitempty"`
@@ -50,6 +52,7 @@ const (
 	DefaultAdaptiveMin   = 2
 	DefaultQualityWeight = 0.7
 	DefaultCostWeight    = 0.3
+	DefaultPrefilter     = 2
 )
 
 // RefinementInput is the input by which a whole run of a step of refinement gets {best, prompt, step}. No
@@ -103,8 +106,8 @@ type Evaluator string
 // The evaluators.
 const (
 	ByModel  Evaluator = "model"
-	ByHuman  Evaluator = "human"  // not supported yet
-	ByHybrid Evaluator = "hybrid" // not supported yet
+	ByHuman  Evaluator = "human"
+	ByHybrid Evaluator = "hybrid" // the model leaves some, and a person chooses among these
 )
 
 // Ballots bound the judging. The unit is a pair of ballots: one order of the candidates and its reverse.
@@ -121,7 +124,7 @@ type OnTie string
 const (
 	TieCheapest OnTie = "cheapest"
 	TieFirst    OnTie = "first"
-	TieHuman    OnTie = "human" // not supported yet
+	TieHuman    OnTie = "human" // a person chooses
 )
 
 // CostAware has the choice look at what candidates cost, beside their quality.
@@ -156,7 +159,7 @@ const (
 	Balanced      Policy = "balanced"
 	PreferCheap   Policy = "prefer_cheap"
 	PreferQuality Policy = "prefer_quality"
-	Interactive   Policy = "interactive" // not supported yet
+	Interactive   Policy = "interactive" // a person chooses
 )
 
 // Adaptive begins with few candidates and adds one while there is no winner and the budget covers it.

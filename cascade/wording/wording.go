@@ -62,6 +62,9 @@ func (w Words) WrongText(at document.Place, text string) (code document.Code, me
 	if code, message, hint := wrongPeople(pointer, at.Describe(), text); code != "" {
 		return code, message, hint
 	}
+	if triggerPointer.MatchString(pointer) {
+		return wrongTrigger(pointer, at.Describe(), text)
+	}
 	switch pointer[strings.LastIndexByte(pointer, '/')+1:] {
 	case "ref":
 		return document.CodeUnknownCascade, at.Describe() + " names no cascade", "write a path relative to this file, or a cascade_id"
@@ -96,6 +99,8 @@ func wrongPeople(pointer, what, text string) (code document.Code, message, hint 
 	switch key := pointer[strings.LastIndexByte(pointer, '/')+1:]; {
 	case approvePointer.MatchString(pointer):
 		return document.CodeInvalidValue, text + " is no name of tools", `a tool's name has letters, digits, _ and -; * stands for any characters, as in "write_*"`
+	case waitPointer.MatchString(pointer):
+		return document.CodeInvalidValue, what + " is empty", "write it or remove it"
 	case !humanPointer.MatchString(pointer):
 	case key == "name":
 		return document.CodeInvalidName, text + " cannot be the name of a field", "a field's name starts with a letter or underscore and goes on with letters, digits and _"
@@ -107,29 +112,70 @@ func wrongPeople(pointer, what, text string) (code document.Code, message, hint 
 	return "", "", ""
 }
 
+// wrongTrigger is WrongText for triggers.
+func wrongTrigger(pointer, what, text string) (code document.Code, message, hint string) {
+	switch pointer[strings.LastIndexByte(pointer, '/')+1:] {
+	case "name":
+		return document.CodeInvalidName, text + " cannot be the name of a trigger", "it starts with a letter and goes on with letters, digits, _ and -, at most 40 of them"
+	case "secret_env":
+		return document.CodeInvalidName, text + " cannot be the name of a variable", "name the variable that has the secret, as DEPLOY_HOOK_SECRET; the secret itself is in no file"
+	}
+	return document.CodeInvalidValue, what + " is empty", "write it or remove it"
+}
+
 // Instead implements [document.Words].
 func (w Words) Instead(at document.Place) string {
 	last := max(0, strings.LastIndexByte(at.Pointer(), '/'))
 	switch parent, key := at.Pointer()[:last], at.Pointer()[last:]; {
 	case key == "/human_input" && phasePointer.MatchString(parent):
 		return `write true, or what is asked, as {"type": "confirmation", "prompt": "Publish it?"}; to ask nobody, remove it`
+	case key == "/decision_points" && phasePointer.MatchString(parent):
+		return `write true, or where decisions lead, as {"routing": {"again": "_retry", "publish": "publish"}}; without decisions, remove it`
+	case key == "/audibles" && (parent == "" || phasePointer.MatchString(parent)):
+		return `write true, false, or what is allowed, as {"budget": 3, "allow_retry": false}`
 	case key == "/approve" && toolPointer.MatchString(parent):
 		return "write true or false"
 	case key == "/approve" && strings.HasSuffix(parent, "/rules"):
 		return `list the names of tools, as ["write_*", "deploy"]`
-	case key == "/timeout_seconds" && strings.HasSuffix(parent, "/human_input"):
+	case key == "/timeout_seconds" && waitsPointer.MatchString(parent):
 		return "write seconds as a number above 0, at most 31536000, which is a year; without it the wait has no end"
 	}
 	if !soundingsPointer.MatchString(at.Pointer()[:last]) {
-		return ""
+		return insteadOfWait(at.Pointer())
 	}
 	switch at.Pointer()[last:] {
 	case "/evaluator":
-		return `write "model": it judges in pairs of ballots and answers by a schema; a number in a text is no verdict`
+		return `write "model", which judges in pairs of ballots and answers by a schema, where a number in a text is no verdict; "human", or "hybrid"`
+	case "/human_eval":
+		return `write how a person chooses, as {"selection_mode": "rank_all"}; {"evaluator": "human"} alone has a person pick one`
+	case "/llm_prefilter":
+		return "write how many candidates the model leaves to a person: a number from 2 to 64"
 	case "/factor":
 		return "write how many candidates there are: a number from 2 to 64"
 	}
 	return ""
+}
+
+// insteadOfWait is Instead for the parts of what waits.
+func insteadOfWait(pointer string) string {
+	for pattern, hint := range insteadOf {
+		if pattern.MatchString(pointer) {
+			return hint
+		}
+	}
+	return ""
+}
+
+// insteadOf has what is written in places of which no two are the same.
+var insteadOf = map[*regexp.Regexp]string{
+	regexp.MustCompile(`^/phases/\d+(/on_error)*/wait$`):                        `write what is awaited, as {"signal": "deployed", "timeout_seconds": 3600}`,
+	regexp.MustCompile(`^/phases/\d+(/on_error)*/wait/any(/\d+)?$`):             `write signals, and one question: "any": [{"signal": "deployed"}, {"ask": {"prompt": "Go on?"}}]`,
+	regexp.MustCompile(`^/phases/\d+(/on_error)*/wait/any/\d+/ask$`):            `write what a person is asked, as {"type": "confirmation", "prompt": "Go on?"}`,
+	regexp.MustCompile(`^/phases/\d+(/on_error)*/wait/(any/\d+/)?signal$`):      `write the name of a signal, as "deployed"`,
+	regexp.MustCompile(`^/phases/\d+(/on_error)*/decision_points/routing$`):     `write what follows from each option, by its id, as {"again": "_retry", "publish": "publish"}`,
+	regexp.MustCompile(`^/phases/\d+(/on_error)*/decision_points/routing/`):     "write the name of a phase, _continue, _retry or _abort",
+	regexp.MustCompile(`^/phases/\d+(/on_error)*/decision_points/max_retries$`): "write how often a person can have the phase run again, a number from 0",
+	regexp.MustCompile(humanPlace + `/fields/\d+$`):                             `write a field, as {"name": "reason"}`,
 }
 
 // Describe implements [document.Words]: the phase, tool or validator around it and the path inside.
@@ -144,6 +190,8 @@ func (w Words) Describe(at document.Place) string {
 		owner, rest = named("phase", at.Document().Root().Key("phases"), tokens[1], "name"), tokens[2:]
 	case len(tokens) >= 2 && tokens[0] == "tools":
 		owner, rest = named("tool", at.Document().Root().Key("tools"), tokens[1], "tool_id"), tokens[2:]
+	case len(tokens) >= 2 && tokens[0] == "triggers":
+		owner, rest = named("trigger", at.Document().Root().Key("triggers"), tokens[1], "name"), tokens[2:]
 	case len(tokens) >= 2 && tokens[0] == "validators":
 		owner, rest = fmt.Sprintf("validator %q", tokens[1]), tokens[2:]
 	default:
@@ -196,13 +244,17 @@ func (w Words) keyHome(key string) string {
 		return `in the cascade; for one phase write "token_budget": {"phase_overrides": {"NAME": {...}}}`
 	case key == "soundings":
 		return "in a phase, or in the cascade for whole runs"
+	case key == "audibles":
+		return "in a phase, or in the cascade for all phases"
+	case key == "allow_retry":
+		return `in "audibles"`
 	case slices.Contains(soundingKeys(), key):
 		return `in "soundings"`
 	case slices.Contains(KeysOf[soundings.Reforge](), key):
 		return `in "reforge" of "soundings"`
 	case slices.Contains([]string{
 		"instructions", "tackle", "handoffs", "rules", "output_schema", "callouts", "context", "routing", "on_error", "after", "for_each", "sub_cascades",
-		"async_cascades", "wards", "human_input",
+		"async_cascades", "wards", "human_input", "decision_points",
 	}, key):
 		return "in a phase"
 	}
@@ -244,6 +296,9 @@ func interKeyHome(pointer, key string) string {
 	return fmt.Sprintf("%q belongs %s", key, home)
 }
 
+// humanPlace is where a person is asked by a form of the file.
+const humanPlace = `^/phases/\d+(/on_error)*/(human_input|wait/any/\d+/ask)`
+
 // Keys and values that later versions bring are not called unknown.
 var (
 	contextPointer = regexp.MustCompile(`^/phases/\d+(/on_error)*/context$`)
@@ -251,11 +306,13 @@ var (
 	tacklePointer  = regexp.MustCompile(`^/phases/\d+(/on_error)*/(tackle|tools)(/\d+)?$`)
 	toolPointer    = regexp.MustCompile(`^/tools/\d+$`)
 
-	humanPointer   = regexp.MustCompile(`^/phases/\d+(/on_error)*/human_input/`)
+	triggerPointer = regexp.MustCompile(`^/triggers/\d+/[a-z_]+$`)
+	waitPointer    = regexp.MustCompile(`^/phases/\d+(/on_error)*/wait/(any/\d+/)?(signal|route|description)$`)
+	humanPointer   = regexp.MustCompile(humanPlace + `/`)
+	waitsPointer   = regexp.MustCompile(`(^/phases/\d+(/on_error)*/(human_input|wait|decision_points)|/soundings/human_eval)$`)
 	approvePointer = regexp.MustCompile(`^/phases/\d+(/on_error)*/rules/approve/\d+$`)
 
 	soundingsPointer = regexp.MustCompile(`^(/phases/\d+(/on_error)*)?/soundings$`)
-	frontierPointer  = regexp.MustCompile(`^(/phases/\d+(/on_error)*)?/soundings/pareto_frontier$`)
 )
 
 // Later implements [document.Words].
@@ -268,14 +325,12 @@ func (w Words) Later(at document.Place, key string) bool {
 	switch {
 	case pointer == "":
 		later = []string{
-			"mcp_servers", "memory", "tool_caching", "continuity", "triggers", "audibles", "research_db", "rag", "narrator", "ui_mode", "browser",
+			"mcp_servers", "memory", "tool_caching", "continuity", "research_db", "rag", "narrator", "ui_mode", "browser",
 		}
 	case phasePointer.MatchString(pointer):
 		later = []string{
-			"decision_points", "output_extraction", "memory", "rag", "audibles", "manifest_context", "narrator", "browser",
+			"output_extraction", "memory", "rag", "manifest_context", "narrator", "browser",
 		}
-	case soundingsPointer.MatchString(pointer):
-		later = []string{"human_eval", "llm_prefilter"}
 	case toolPointer.MatchString(pointer):
 		later = []string{"steps"}
 	}
@@ -295,12 +350,6 @@ func (w Words) LaterValue(at document.Place) (what, hint string) {
 		return fmt.Sprintf("the tool type %q", n.Text), "declare a shell or http tool"
 	case n.Text == Manifest && tacklePointer.MatchString(pointer):
 		return fmt.Sprintf("choosing tools by %q", Manifest), ManifestHint
-	case soundingsPointer.MatchString(parent) && key == "evaluator" && (n.Text == string(soundings.ByHuman) || n.Text == string(soundings.ByHybrid)):
-		return fmt.Sprintf("choice by a person (%q: %q)", key, n.Text), `write "model", or remove it`
-	case soundingsPointer.MatchString(parent) && key == "on_tie" && n.Text == string(soundings.TieHuman):
-		return fmt.Sprintf("choice by a person (%q: %q)", key, n.Text), `write "cheapest" or "first", or remove it`
-	case frontierPointer.MatchString(parent) && key == "policy" && n.Text == string(soundings.Interactive):
-		return fmt.Sprintf("choice by a person (%q: %q)", key, n.Text), `write "balanced", "prefer_cheap" or "prefer_quality", or remove it`
 	}
 	return "", ""
 }

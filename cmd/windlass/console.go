@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
@@ -146,6 +147,12 @@ func (con *console) contexts() contexts.Out {
 	o := contexts.To(con.out)
 	o.Wide = con.wide
 	return o
+}
+
+// say prints lines without what a terminal takes for commands.
+func say(con *console, lines []string) error {
+	_, err := fmt.Fprintln(con.out, term.CleanLines(strings.Join(lines, "\n")))
+	return err
 }
 
 // table writes a table, as wide as the terminal allows.

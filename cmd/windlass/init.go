@@ -2,16 +2,13 @@ package main
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/windlass-run/windlass/internal/commandline"
-	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/commandline/initflags"
 	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/scaffold"
 	"github.com/windlass-run/windlass/internal/term"
@@ -54,12 +51,6 @@ three phases, the last of which gets selected messages of the earlier ones.`,
 	return cmd
 }
 
-// made is what "windlass init --json" prints.
-type made struct {
-	Files []string `json:"files"`
-	Next  []string `json:"next"` // commands to type, in this order
-}
-
 func initialise(con *console, cmd *cobra.Command, dir string, o scaffold.Options) error {
 	folder, err := filepath.Abs(dir)
 	if err != nil {
@@ -73,109 +64,21 @@ func initialise(con *console, cmd *cobra.Command, dir string, o scaffold.Options
 		o.Task = scaffold.DefaultTask(o.Template)
 	}
 	if term.IsTerminalInput(con.in) && term.IsTerminal(con.err) && !con.asJSON {
-		q := &questions{in: bufio.NewReader(con.in), out: con.err}
-		q.ask(!given("name"), "Name of the cascade", &o.Name)
-		q.ask(!given("task"), "What the first phase does", &o.Task)
-		q.ask(!given("model"), "Model", &o.Model)
-		if q.err != nil {
-			return exit.With(exit.Interrupted, q.err, "")
+		q := &initflags.Questions{In: bufio.NewReader(con.in), Out: con.err}
+		q.Ask(!given("name"), "Name of the cascade", &o.Name)
+		q.Ask(!given("task"), "What the first phase does", &o.Task)
+		q.Ask(!given("model"), "Model", &o.Model)
+		if q.Err != nil {
+			return exit.With(exit.Interrupted, q.Err, "")
 		}
 	}
-	above := configAbove(folder)
-	m, err := makeCascade(dir, o)
+	above := initflags.ConfigAbove(folder)
+	m, err := initflags.Make(dir, o)
 	if err != nil {
 		return err
 	}
 	if above != "" {
 		fmt.Fprintf(con.err, "Note: in this folder %s no longer counts: the new windlass.json does.\n", term.Clean(above))
 	}
-	return con.print(m, func() error { return printMade(con, m, o) })
-}
-
-// configAbove returns the windlass.json that counts in a folder now.
-func configAbove(folder string) string {
-	home, err := config.Home()
-	if err != nil {
-		return ""
-	}
-	path, _ := config.Find(folder, home) // a folder that cannot be read is found when it is written
-	return path
-}
-
-func makeCascade(dir string, o scaffold.Options) (made, error) {
-	if err := o.Check(); err != nil {
-		hint := "windlass init --help"
-		if wrong, ok := errors.AsType[*scaffold.OptionError](err); ok {
-			hint = "another --" + wrong.Option
-		}
-		return made{}, exit.UsageError(err, hint)
-	}
-	files, err := scaffold.Files(o)
-	if err != nil {
-		return made{}, err
-	}
-	written, err := scaffold.Write(dir, files)
-	if errors.As(err, new(*scaffold.ExistsError)) {
-		return made{}, exit.UsageError(err, "another folder: windlass init DIR")
-	}
-	if err != nil {
-		return made{}, exit.With(exit.Usage, err, "check that the folder can be written")
-	}
-	m := made{Files: written}
-	if clean := filepath.Clean(dir); clean != "." {
-		m.Next = append(m.Next, "cd "+commandline.Path(clean))
-	}
-	file := files[0].Name
-	m.Next = append(m.Next, "windlass run "+file+" --offline", "windlass run "+file)
-	return m, nil
-}
-
-func printMade(con *console, m made, o scaffold.Options) error {
-	var b strings.Builder
-	b.WriteString("Made:\n")
-	for _, path := range m.Files {
-		fmt.Fprintf(&b, "  %s\n", term.Clean(path))
-	}
-	b.WriteString("\nNext:\n")
-	for i, command := range m.Next {
-		switch len(m.Next) - i {
-		case 2:
-			command += "    # answers from the script, costs nothing"
-		case 1:
-			command += fmt.Sprintf("              # asks %s, needs OPENAI_API_KEY", o.Model)
-		}
-		fmt.Fprintf(&b, "  %s\n", term.Clean(command))
-	}
-	_, err := io.WriteString(con.out, b.String())
-	return err
-}
-
-// longestQuestion is how long a question with its proposal is in one line.
-const longestQuestion = 50
-
-// questions asks a person, who may take what is proposed by an empty line.
-type questions struct {
-	in  *bufio.Reader
-	out io.Writer
-	err error // the first that ended the questions
-}
-
-func (q *questions) ask(wanted bool, question string, value *string) {
-	if !wanted || q.err != nil {
-		return
-	}
-	between := " "
-	if len(question)+len(*value) > longestQuestion {
-		between = "\n  "
-	}
-	fmt.Fprintf(q.out, "%s%s[%s]: ", question, between, term.Clean(*value))
-	line, err := q.in.ReadString('\n')
-	if err != nil {
-		fmt.Fprintln(q.out)
-		q.err = errors.New("the questions were not answered, and nothing was written")
-		return
-	}
-	if line = strings.TrimSpace(line); line != "" {
-		*value = line
-	}
+	return con.print(m, func() error { return m.Write(con.out, o) })
 }

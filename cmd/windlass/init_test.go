@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/windlass-run/windlass/internal/commandline/initflags"
 	"github.com/windlass-run/windlass/internal/scaffold"
 )
 
@@ -23,7 +24,7 @@ func TestInitTemplates(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newLab(t, "")
-			var m made
+			var m initflags.Made
 			require.NoError(t, json.Unmarshal([]byte(l.run(exitOK, "init", "new", "--template", name, "--json").out.String()), &m))
 			require.Equal(t, []string{"cd new", "windlass run new.json --offline", "windlass run new.json"}, m.Next)
 			for _, path := range m.Files {

@@ -29,6 +29,7 @@ const (
 	exitProvider    = exit.Provider
 	exitBudget      = exit.Budget
 	exitStorage     = exit.Storage
+	exitWaiting     = exit.Waiting
 	exitInterrupted = exit.Interrupted
 )
 

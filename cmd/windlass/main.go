@@ -46,7 +46,7 @@ func newRootCommand(con *console) *cobra.Command {
 		Long: `Run LLM workflows declared phase by phase, and see what they did and cost.
 
 Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 4 the provider failed;
-5 a budget was reached; 6 storage or engine not available; 130 interrupted.`,
+5 a budget was reached; 6 storage or engine not available; 7 it waits for an answer; 130 interrupted.`,
 		Example: `  windlass run examples/cascades/minimal.json --offline
   windlass init hello
   windlass validate incident.json
@@ -57,7 +57,7 @@ Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 
 		SilenceUsage:          true,
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return exit.UsageError(err, fmt.Sprintf("%s --help", cmd.CommandPath()))
+		return exit.UsageError(commandline.FlagError(err), fmt.Sprintf("%s --help", cmd.CommandPath()))
 	})
 	root.SuggestionsMinimumDistance = 2 // cobra sets it only for its own message
 	root.Args = func(_ *cobra.Command, args []string) error { return unknownCommand(root, args) }
@@ -101,6 +101,11 @@ var commands = []func(*console) *cobra.Command{
 	newWaitingCommand,
 	newAnswerCommand,
 	newSignalCommand,
+	newAudibleCommand,
+	newGrantsCommand,
+	newAuditCommand,
+	newArtifactsCommand,
+	newTriggersCommand,
 	newVerifyCommand,
 	newReplayCommand,
 	newTestCommand,
@@ -144,7 +149,11 @@ func reportError(con *console, err error) int {
 	if ee.Silent {
 		return ee.Code
 	}
-	con.labelled("Error: ", err.Error())
+	label := "Error: "
+	if ee.Code == exit.Waiting { // which is none
+		label = "Waiting: "
+	}
+	con.labelled(label, err.Error())
 	if ee.Hint != "" {
 		con.labelled("Try: ", ee.Hint)
 	}

@@ -8,12 +8,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/internal/simulate"
 )
 
 // A reader that goes away ends no run: its record is whole, its exit code its own, and standard
@@ -68,4 +70,20 @@ func unread(t *testing.T) *os.File {
 	require.NoError(t, r.Close())
 	t.Cleanup(func() { _ = w.Close() })
 	return w
+}
+
+// TestOutputThatIsNoFile: a device or a pipe is not replaced by a file. The pipe is the test's own, so that a check that fails harms
+// nothing else.
+func TestOutputThatIsNoFile(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "")
+	pipe, link := filepath.Join(l.dir, "pipe"), filepath.Join(l.dir, "link")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	require.NoError(t, os.Symlink(pipe, link))
+	require.Equal(t, "Error: write the schema: "+pipe+" is not a file, and would be replaced by one\nTry: check that the folder exists and can be written\n", l.run(exitFailed, "schema", "--output", link).err.String())
+	_, err := simulate.CreateFile(link)
+	require.EqualError(t, err, pipe+" is not a file, and would be replaced by one")
+	info, err := os.Lstat(pipe)
+	require.NoError(t, err)
+	require.Equal(t, os.ModeNamedPipe, info.Mode().Type())
 }

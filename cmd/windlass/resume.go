@@ -18,30 +18,46 @@ import (
 type resumeOptions struct {
 	app.ForkOptions
 	showOptions
-	fork    string // a place of the session; "": it is resumed itself
-	cascade string
+	fork     string // a place of the session; "": it is resumed itself
+	cascade  string
+	ready    bool // every session that gets past a wait is resumed
+	parallel int  // so many of them at a time
 }
 
 func newResumeCommand(con *console) *cobra.Command {
 	var o resumeOptions
 	cmd := &cobra.Command{
-		Use:   "resume SESSION",
-		Short: "Resume a run that was interrupted, killed, or stopped by a budget or a provider",
-		Long: `Resume a run that did not complete. The cascade runs again and gets its answers from the session's record, so nothing is
-paid for twice; where the record ends, the run continues with the model and the tools. The cascade, the input, the models
+		Use:   "resume SESSION|--ready",
+		Short: "Resume a run that waits, was interrupted or killed, or was stopped by a budget or a provider",
+		Long: `Resume a run that waits, or that did not complete. The cascade runs again and gets its answers from the session's record,
+so nothing is paid for twice; where the record ends, the run continues with the answers of people, the model and the tools. The cascade, the input, the models
 and the rights are those that the run began with. A tool that had started and may do harm when it runs twice is not run
 again: the model is told that its result is unknown.
 
 With --fork a new session continues from a place in the old one, which does not change. PLACE is the number or the key of
 an entry, to continue after it; or a phase, a visit such as draft~2, an attempt or a turn such as draft/attempt1/turn3, to
-start it again. A phase stands for its newest visit. The exit codes are those of windlass run.`,
+start it again. A phase stands for its newest visit. The exit codes are those of windlass run.
+
+--ready resumes every session of this machine that waits and whose answer, signal or deadline is there, and writes a line
+for each. Exit codes then: 0 all ended well; 5 one reached a limit; else 1 one failed; else 7 only waits remain.`,
 		Example: `  windlass resume last
   windlass resume last --json
   windlass resume last --fork draft
-  windlass resume 7k2mq --fork 27 --cascade better.json`,
-		Args: oneSession,
+  windlass resume 7k2mq --fork 27 --cascade better.json
+  windlass resume --ready --parallel 4`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.ready {
+				return checkReady(cmd.Flags(), args, o.parallel)
+			}
+			return oneSession(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.ready {
+				return resumeReady(cmd.Context(), con, o)
+			}
 			switch set := cmd.Flags().Changed; {
+			case set("parallel"):
+				return exit.UsageError(errors.New("--parallel goes with --ready"), "windlass resume --ready --parallel 4")
 			case set("fork") && o.fork == "0":
 				return exit.UsageError(errors.New("--fork 0: entries are counted from 1"), "windlass replay "+args[0]+" --list")
 			case set("fork") && o.fork == "":
@@ -57,6 +73,8 @@ start it again. A phase stands for its newest visit. The exit codes are those of
 	f.StringVar(&o.fork, "fork", "", "continue from this `PLACE` in a new session: a phase, a key, or the number of an entry")
 	f.StringVar(&o.SessionID, "session", "", "the `ID` of the new session of a fork (default: a new one)")
 	f.StringVar(&o.cascade, "cascade", "", "the cascade `FILE` of a fork; the recorded entries must follow from it as well")
+	f.BoolVar(&o.ready, "ready", false, "resume every session whose answer, signal or deadline is there, with a line for each")
+	f.IntVar(&o.parallel, "parallel", 1, "with --ready: so many `RUNS` at a time")
 	o.flags(con, cmd, "print every new entry of the record as a line of JSON, as it happens")
 	con.noFetchFlag(cmd, fetch.PolicyBegin)
 	limitFlags(cmd, &o.Limits)

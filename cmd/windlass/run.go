@@ -33,7 +33,9 @@ func newRunCommand(con *console) *cobra.Command {
 		Long: `Run a cascade. The result goes to standard output, progress to standard error.
 
 Exit codes: 0 done; 1 the cascade failed; 2 wrong usage; 3 the file is invalid; 4 the provider failed;
-5 a budget was reached; 6 storage is not available; 130 interrupted.`,
+5 a budget was reached; 6 storage is not available; 7 it waits for an answer; 130 interrupted.
+
+On a terminal with a live view the run asks there what it waits for.`,
 		Example: `  windlass run examples/cascades/minimal.json --offline
   windlass run examples/cascades/log_triage.json --offline --price-as gpt-5
   windlass run triage.json --input service=checkout --input hours=3

@@ -79,7 +79,7 @@ func TestServePage(t *testing.T) {
 			require.False(t, strings.HasPrefix(line, "curl "), "without a token: %s", line)
 		}
 	}
-	require.Len(t, calls, 9)
+	require.Len(t, calls, 12)
 	s.Token = "" // it is shown as the page shows it
 	for _, c := range calls {
 		name, value, ok := strings.Cut(l.token("--header"), ": ")
@@ -92,6 +92,12 @@ func TestServePage(t *testing.T) {
 		}
 		if strings.HasSuffix(c.path, "/cancel") || strings.HasSuffix(c.path, "/resume") {
 			want = http.StatusConflict // it has completed meanwhile
+		}
+		switch {
+		case strings.HasPrefix(c.path, "/api/waits/"):
+			want = http.StatusNotFound // nobody waits
+		case c.path == "/api/signals":
+			want = http.StatusAccepted
 		}
 		a := s.Do(t, c.method, c.path, body, c.headers...)
 		require.Equal(t, want, a.Status, "%s %s: %s", c.method, c.path, a.Body)

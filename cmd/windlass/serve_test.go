@@ -533,7 +533,9 @@ func TestServeResume(t *testing.T) {
 	require.Equal(t, http.StatusForbidden, a.Status, "it has a folder that the server has not")
 	require.NoError(t, cut.Process.Kill())
 	cut.wait()
-	s.stopRunning("held")
+	log := s.stopRunning("held")
+	require.Contains(t, log, " limited: begins: two (the cascade of the request)\n")
+	require.Contains(t, log, " limited: continues: two (the cascade of the request)\n")
 }
 
 // requireGoesOn demands that an answer has the figures of a session that goes on.
@@ -574,11 +576,11 @@ func (s *serving) awaitPlace() {
 }
 
 // stopRunning cancels a run and ends the server.
-func (s *serving) stopRunning(id string) {
+func (s *serving) stopRunning(id string) string {
 	s.lab.t.Helper()
 	require.Equal(s.lab.t, http.StatusAccepted, s.Do(s.lab.t, http.MethodPost, "/api/sessions/"+id+"/cancel", nil).Status)
 	s.sameAsJournal(s.events("/api/sessions/"+id+"/events"), id, 1, "interrupted")
-	s.stop(exitOK)
+	return s.stop(exitOK)
 }
 
 // TestServeResumeKilled: the process of the server dies; the next one goes on with its run.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"strings"
@@ -18,7 +19,7 @@ func tokenFlag(cmd *cobra.Command, to *string) {
 
 func newServeTokenCommand(con *console) *cobra.Command {
 	var file string
-	var header bool
+	var header, page bool
 	cmd := &cobra.Command{
 		Use:   "token [ADDRESS]",
 		Short: "Print the token that windlass serve demands",
@@ -26,9 +27,12 @@ func newServeTokenCommand(con *console) *cobra.Command {
 server made when it started, which is in a file that only its owner can read. ADDRESS says which server is meant when
 several are running, as its first line has it.
 
+--page prints an address that opens the page of windlass serve in a browser instead: once, within 10 minutes.
+
 Hand it to a client through a pipe, as in the example: the arguments of a command can be seen by every user of the
-machine. A server that starts again makes another token.`,
-		Example: `  windlass serve token --header | curl -sS -H @- http://127.0.0.1:8765/api/sessions
+machine. A server that starts again makes another token. It allows everything; create issues tokens that allow less.`,
+		Example: `  windlass serve token --page
+  windlass serve token --header | curl -sS -H @- http://127.0.0.1:8765/api/sessions
   windlass serve token 127.0.0.1:9000`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -36,13 +40,33 @@ machine. A server that starts again makes another token.`,
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if page {
+				return printPage(cmd.Context(), con, file, strings.Join(args, ""))
+			}
 			return printServeToken(con, file, strings.Join(args, ""), header)
 		},
 	}
 	tokenFlag(cmd, &file)
 	cmd.Flags().BoolVar(&header, "header", false, "print the header of a request that shows it")
+	cmd.AddCommand(newServeTokenCreateCommand(con), newServeTokenListCommand(con), newServeTokenRevokeCommand(con))
+	cmd.Flags().BoolVar(&page, "page", false, "print an address that opens the page once")
+	exclude(cmd, "page", "header")
 	return cmd
+}
+
+// printPage prints an address that opens the page of a server.
+func printPage(ctx context.Context, con *console, file, address string) error {
+	opened, err := con.open()
+	if err != nil {
+		return err
+	}
+	page, err := serveflags.Page(ctx, opened.Home(), file, address, log.New(con.err, "", 0))
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(con.out, page)
+	return err
 }
 
 // printServeToken prints the token for a client.

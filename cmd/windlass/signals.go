@@ -8,6 +8,7 @@ import (
 
 	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/keys"
 	"github.com/windlass-run/windlass/internal/tool/command"
 )
 
@@ -36,6 +37,7 @@ func interruptible(ctx context.Context, tell func()) (_ context.Context, stop fu
 		cancel(exit.ErrInterrupted)
 		select {
 		case <-signals:
+			keys.Restore()            // a form must not leave its mark on the terminal
 			command.KillAll()         // a tool that does not want to end must not outlive the run
 			os.Exit(exit.Interrupted) // asked for twice: nothing more is waited for
 		case <-done:

@@ -190,17 +190,3 @@ func TestInterruptedSimulation(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
 }
-
-// TestOutputThatIsNoFile: a device or a pipe is not replaced by a file.
-func TestOutputThatIsNoFile(t *testing.T) {
-	t.Parallel()
-	l := newLab(t, "")
-	device := filepath.Join(l.dir, "link")
-	require.NoError(t, os.Symlink(os.DevNull, device))
-	require.Equal(t, "Error: write the schema: /dev/null is not a file, and would be replaced by one\nTry: check that the folder exists and can be written\n", l.run(exitFailed, "schema", "--output", device).err.String())
-	_, err := simulate.CreateFile(device)
-	require.EqualError(t, err, "/dev/null is not a file, and would be replaced by one")
-	info, err := os.Stat(os.DevNull)
-	require.NoError(t, err)
-	require.NotZero(t, info.Mode()&os.ModeDevice)
-}

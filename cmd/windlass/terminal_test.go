@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
@@ -42,6 +43,8 @@ func (l *lab) onTerminal(width, height, code int, during func(shown string, tty 
 	tty, err := startOnTerminal(cmd, width, height)
 	require.NoError(l.t, err)
 	defer tty.Close() //nolint:errcheck // what was on it has been read
+	stuck := time.AfterFunc(stuckAfter, func() { _ = cmd.Process.Kill() })
+	defer stuck.Stop()
 	var all strings.Builder
 	buf := make([]byte, 1<<16)
 	for {
@@ -58,6 +61,9 @@ func (l *lab) onTerminal(width, height, code int, during func(shown string, tty 
 	require.Equal(l.t, code, cmd.ProcessState.ExitCode(), all.String())
 	return all.String()
 }
+
+// stuckAfter is when a command that waits for keys which nobody presses is ended, so that its test says what was shown.
+const stuckAfter = 3 * time.Minute
 
 // startOnTerminal starts a command on a terminal. When a person presses Ctrl-C, the kernel throws away
 // what waits to be shown, which may be the answer to that: this terminal keeps it.

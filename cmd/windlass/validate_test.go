@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/internal/commandline/checkflags"
 	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/schema"
 )
@@ -115,12 +116,12 @@ func TestValidateFolder(t *testing.T) {
 	require.Equal(t, exitInvalid, code)
 	require.Empty(t, errs)
 	var report struct {
-		Files            []checkedFile
+		Files            []checkflags.File
 		Errors, Warnings int
 		Diagnostics      cascade.Diagnostics
 	}
 	require.NoError(t, json.Unmarshal([]byte(out), &report))
-	require.Equal(t, checkedFile{in("broken.json"), 2, 0}, report.Files[3])
+	require.Equal(t, checkflags.File{File: in("broken.json"), Errors: 2}, report.Files[3])
 	require.Equal(t, []int{7, 4, 1, 5}, []int{len(report.Files), report.Errors, report.Warnings, len(report.Diagnostics)})
 }
 

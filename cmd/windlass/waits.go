@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os/user"
 	"strings"
 	"time"
 
@@ -15,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/commandline"
+	"github.com/windlass-run/windlass/internal/commandline/answerflags"
 	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/term"
@@ -38,10 +37,12 @@ run and its children are listed.`,
 			if err != nil {
 				return err
 			}
-			list, err := desk.List(cmd.Context(), session)
+			found, err := desk.Survey(cmd.Context(), session)
 			if err != nil {
 				return err
 			}
+			list := found.Open
+			sayDamaged(con, found)
 			return con.print(append([]*waits.Wait{}, list...), func() error {
 				if len(list) == 0 {
 					fmt.Fprintln(con.err, "No run is waiting.")
@@ -76,9 +77,9 @@ func deskOf(ctx context.Context, con *console, args []string) (waits.Desk, strin
 
 // answerOptions is what the flags of windlass answer say.
 type answerOptions struct {
-	reason, arguments, value, shown string
-	fields                          []string
-	resume                          bool
+	answerflags.Given
+	shown         string
+	resume, noAsk bool
 	progressOptions
 }
 
@@ -88,10 +89,12 @@ func newAnswerCommand(con *console) *cobra.Command {
 		Use:   "answer ID [ANSWER]",
 		Short: "Answer what a run waits for",
 		Long: `Answers what a run waits for. ID is that of windlass waiting, or its beginning. Without ANSWER it shows the whole
-question and how it is answered. The first answer counts: whoever comes later is told who was faster.
+question and how it is answered, and with --save-images writes the images that it shows as files. The first answer
+counts: whoever comes later is told who was faster.
 
 An approval is answered by allow, deny with --reason, which the model is told, or edit with --arguments; the call runs
-exactly as it was shown or as it was edited. Other answers are a text, yes or no, an option, options with commas between
+exactly as it was shown or as it was edited. With --grant an approval counts for later calls of the tool, too:
+windlass grants lists and revokes these. Other answers are a text, yes or no, an option, options with commas between
 them, or --field NAME=VALUE for each field of a form. --value takes any answer as JSON.`,
 		Example: "  windlass answer 7k2mq\n  windlass answer 7k2mq allow --resume\n  windlass answer 7k2mq deny --reason \"not on a Friday\"\n" +
 			"  windlass answer 7k2mq edit --arguments '{\"to\": \"staging\"}'",
@@ -106,12 +109,15 @@ them, or --field NAME=VALUE for each field of a form. --value takes any answer a
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.reason, "reason", "", "why: of a denied call, or the feedback of a review")
-	f.StringVar(&o.arguments, "arguments", "", "the arguments of an edited call as `JSON`")
-	f.StringArrayVar(&o.fields, "field", nil, "a field of a form as `NAME=VALUE`; may be repeated")
-	f.StringVar(&o.value, "value", "", "the answer as `JSON`")
+	f.StringVar(&o.Reason, "reason", "", "why: of a denied call or a choice among candidates, or what goes with a review or a decision")
+	f.StringVar(&o.Arguments, "arguments", "", "the arguments of an edited call as `JSON`")
+	f.StringArrayVar(&o.Fields, "field", nil, "a field of a form as `NAME=VALUE`; may be repeated")
+	f.StringVar(&o.JSON, "value", "", "the answer as `JSON`")
 	f.StringVar(&o.shown, "shown", "", "answer only if the wait still shows what has this `HASH`")
+	f.StringVar(&o.Images, "save-images", "", "write the images that the question shows into this `FOLDER`, and answer nothing; files that exist stay as they are")
+	f.StringVar(&o.Grant, "grant", "", "allow later calls of the tool in this cascade, too: `SCOPE` is session or cascade (every session)")
 	f.BoolVar(&o.resume, "resume", false, "continue the run with the answer")
+	noAskFlag(cmd, &o.noAsk)
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "show no progress of a run that is resumed: the same as --progress quiet")
 	o.progressFlag(con, cmd, live.Modes())
 	exclude(cmd, "quiet", "progress")
@@ -126,23 +132,47 @@ func (o *answerOptions) run(cmd *cobra.Command, con *console, args []string) err
 	}
 	w, err := desk.Find(cmd.Context(), args[0])
 	if err != nil {
-		return err
-	}
-	value, given, err := o.answer(w, args[1:])
-	if err != nil {
-		return err
-	}
-	if !given {
-		return con.print(w, func() error { return showWait(con, w) })
-	}
-	if err := desk.Answer(w, waits.Given{Value: value, Shown: echo.Hash(o.shown), By: userName(), Via: echo.ViaCommand}); err != nil {
-		if failure.Is(err, failure.InvalidInput) {
-			return exit.UsageError(err, "windlass answer "+w.ID+", which shows how it is answered")
+		if len(args) > 1 || cmd.Flags().Changed("value") || cmd.Flags().Changed("field") {
+			err = waits.Missed(cmd.Context(), desk, args[0], waits.Given{By: answerflags.UserName(), Via: echo.ViaCommand}, err)
 		}
 		return err
 	}
+	value, given, err := o.Value(w, args[1:])
+	if err != nil {
+		return err
+	}
+	if o.Images != "" {
+		saved, err := o.SaveImages(desk, w, given || o.resume)
+		if err != nil {
+			return err
+		}
+		return con.print(saved, func() error { return say(con, reports.SavedImages(saved)) })
+	}
+	switch {
+	case given:
+	case o.resume && w.Answer != nil:
+		return exit.UsageError(errors.New("--resume goes with ANSWER: "+w.ID+" has one already"), "windlass resume "+w.Root)
+	case o.resume:
+		return exit.UsageError(errors.New("--resume goes with ANSWER: nothing is answered, and nothing is resumed"), "windlass answer "+w.ID+", which shows how it is answered")
+	default:
+		return con.print(w, func() error { return showWait(cmd.Context(), con, desk, w) })
+	}
+	if w.Call != nil {
+		if desk.Secrets, err = app.SecretsOf(con.app, nil); err != nil {
+			return err
+		}
+	}
+	if err := desk.Answer(w, waits.Given{Value: value, Shown: echo.Hash(o.shown), Grant: echo.GrantScope(o.Grant), By: answerflags.UserName(), Via: echo.ViaCommand}); err != nil {
+		if failure.Is(err, failure.InvalidAnswer) {
+			return exit.UsageError(err, answerHint(w))
+		}
+		return err
+	}
+	if edited := waits.Edited(w, value); edited != nil && !con.asJSON {
+		_ = say(con, reports.Edited(w.Call, edited)) // the answer counts
+	}
 	if o.resume {
-		return resumeSession(cmd.Context(), con, w.Root, resumeOptions{showOptions: showOptions{asJSON: con.asJSON, progressOptions: o.progressOptions}})
+		return resumeSession(cmd.Context(), con, w.Root, resumeOptions{showOptions: showOptions{asJSON: con.asJSON, noAsk: o.noAsk, progressOptions: o.progressOptions}})
 	}
 	return con.print(map[string]string{"wait": w.ID, "session": w.Session, "resume": w.Root}, func() error {
 		fmt.Fprintf(con.out, "Answered. Continue the run: %s resume %s\n", commandline.Self(), w.Root)
@@ -150,121 +180,42 @@ func (o *answerOptions) run(cmd *cobra.Command, con *console, args []string) err
 	})
 }
 
-func showWait(con *console, w *waits.Wait) error {
-	for _, line := range reports.Wait(w, time.Now()) {
-		fmt.Fprintln(con.out, term.CleanLines(line))
+// answerHint says how a wait is answered for whom an answer was refused: a choice among candidates is not typed as JSON.
+func answerHint(w *waits.Wait) string {
+	if w.Form != nil && w.Form.Choose != nil {
+		return reports.AnswerHow(w)[0]
 	}
-	fmt.Fprintln(con.out, "\nAnswer it:")
-	for _, line := range reports.AnswerHow(w) {
-		fmt.Fprintln(con.out, "  "+term.CleanLines(line))
-	}
-	return nil
+	return "windlass answer " + w.ID + ", which shows how it is answered"
 }
 
-// answer returns the value that the command line says; given is false where it says none.
-func (o *answerOptions) answer(w *waits.Wait, args []string) (value any, given bool, err error) {
-	ways := 0
-	for _, is := range []bool{len(args) > 0, o.value != "", len(o.fields) > 0} {
-		if is {
-			ways++
-		}
-	}
-	switch {
-	case ways > 1:
-		return nil, false, exit.UsageError(errors.New("ANSWER, --value and --field exclude each other"), "one of them")
-	case ways == 0 && (o.reason != "" || o.arguments != ""):
-		return nil, false, exit.UsageError(errors.New("--reason and --arguments go with ANSWER"), "windlass answer "+w.ID+" deny --reason ...")
-	case o.value != "":
-		value, err = decoded("--value", o.value)
-	case len(o.fields) > 0:
-		value, err = fieldsOf(o.fields)
-	case len(args) > 0:
-		value, err = o.said(w, args[0])
-	}
-	return value, ways > 0, err
-}
+// mostEarlier is how many earlier decisions are shown with a wait.
+const mostEarlier = 5
 
-// said makes a value of a word and the flags that go with it.
-func (o *answerOptions) said(w *waits.Wait, word string) (any, error) {
-	if w.Kind == echo.WaitApproval {
-		d := map[string]any{"decision": word}
-		if o.reason != "" {
-			d["reason"] = o.reason
-		}
-		if o.arguments != "" {
-			args, err := decoded("--arguments", o.arguments)
-			if err != nil {
-				return nil, err
-			}
-			d["arguments"] = args
-		}
-		return d, nil
-	}
-	if o.arguments != "" {
-		return nil, exit.UsageError(errors.New("--arguments goes with the approval of a call"), "windlass answer "+w.ID)
-	}
-	if w.Form != nil && w.Form.Kind == echo.FormReview && o.reason != "" {
-		yes := map[string]bool{"yes": true, "y": true, "true": true, "no": false, "n": false, "false": false}
-		approved, ok := yes[strings.ToLower(word)]
-		if !ok {
-			return nil, exit.UsageError(fmt.Errorf("a review is answered by yes or no, not %q", word), "windlass answer "+w.ID+" no --reason ...")
-		}
-		return map[string]any{"approved": approved, "feedback": o.reason}, nil
-	}
-	if o.reason != "" {
-		return nil, exit.UsageError(errors.New("--reason goes with the denial of a call, and with reviews"), "windlass answer "+w.ID)
-	}
-	return word, nil
-}
-
-func decoded(flag, text string) (any, error) {
-	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
-	dec.UseNumber()
-	var value any
-	if err := dec.Decode(&value); err != nil || dec.More() {
-		return nil, exit.UsageError(fmt.Errorf("%s is not one JSON value: %q", flag, text), flag+` '{"name": "value"}'`)
-	}
-	return value, nil
-}
-
-func fieldsOf(fields []string) (any, error) {
-	out := map[string]any{}
-	for _, f := range fields {
-		name, value, ok := strings.Cut(f, "=")
-		if !ok || name == "" {
-			return nil, exit.UsageError(fmt.Errorf("--field %q has no name before an equals sign", f), "--field NAME=VALUE")
-		}
-		if _, twice := out[name]; twice {
-			return nil, exit.UsageError(fmt.Errorf("--field %s is given twice", name), "each field once")
-		}
-		out[name] = value
-	}
-	return out, nil
-}
-
-// userName is who answers: the user of the system.
-func userName() string {
-	u, err := user.Current()
+func showWait(ctx context.Context, con *console, desk waits.Desk, w *waits.Wait) error {
+	earlier, err := desk.Earlier(ctx, w, mostEarlier)
 	if err != nil {
-		return "unknown"
+		return err
 	}
-	return cmp.Or(u.Username, u.Uid)
+	return say(con, reports.Asked(w, earlier, time.Now()))
 }
 
 func newSignalCommand(con *console) *cobra.Command {
-	var data, session string
+	var data, session, letter string
 	cmd := &cobra.Command{
 		Use:   "signal NAME",
 		Short: "Send a signal to a run that waits for it, or will wait for it",
 		Long: `Sends a signal. A run that waits for it by await_signal gets it with its data when it is resumed; one that comes to
 the wait later finds it there. Without --session the first run of this machine that waits for it gets it, and no other.`,
-		Example: "  windlass signal deployed --data '{\"version\": \"1.4\"}'\n  windlass signal go --session 7k2mq",
+		Example: "  windlass signal deployed --data '{\"version\": \"1.4\"}'\n  windlass signal go --session 7k2mq\n  windlass signal built --letter build-1812",
 		Args:    takes(1, "the name of one signal", "windlass signal NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a := echo.Answer{Letter: strings.ToLower(ulid.Make().String()), By: userName(), Via: echo.ViaCommand, At: time.Now().UTC()}
+			a := echo.Answer{Letter: strings.ToLower(ulid.Make().String()), By: answerflags.UserName(), Via: echo.ViaCommand, At: time.Now().UTC()}
 			var err error
+			if cmd.Flags().Changed("letter") {
+				a.Letter = letter
+			}
 			if cmd.Flags().Changed("data") {
-				if a.Value, err = decoded("--data", data); err != nil {
+				if a.Value, err = answerflags.Decoded("--data", data); err != nil {
 					return err
 				}
 			}
@@ -280,28 +231,31 @@ the wait later finds it there. Without --session the first run of this machine t
 				return err
 			}
 			return con.print(map[string]string{"signal": args[0], "letter": a.Letter, "session": id}, func() error {
-				return saySent(cmd.Context(), con, desk, args[0], id)
+				return saySent(cmd.Context(), con, desk, args[0], id, a.Letter)
 			})
 		},
 	}
 	cmd.Flags().StringVar(&data, "data", "", "what the signal says, as `JSON`")
 	cmd.Flags().StringVar(&session, "session", "", "the `SESSION` that gets it (default: the first that waits)")
+	cmd.Flags().StringVar(&letter, "letter", "", "an `ID` of your own: a signal that is sent again with it is the same one")
 	con.jsonFlag(cmd)
 	return cmd
 }
 
-// saySent says whether somebody waits for a signal that was sent.
-func saySent(ctx context.Context, con *console, desk waits.Desk, name, session string) error {
-	list, err := desk.List(ctx, session)
+// saySent says what becomes of a signal that was sent.
+func saySent(ctx context.Context, con *console, desk waits.Desk, name, session, letter string) error {
+	sent, err := desk.Sent(ctx, session, name, letter)
 	if err != nil {
 		return err
 	}
-	for _, w := range list {
-		if w.Kind == echo.WaitSignal && w.Signal == name {
-			fmt.Fprintf(con.out, "Sent. A run waits for it: %s resume %s\n", commandline.Self(), w.Root)
-			return nil
-		}
+	switch first := sent.Earlier; {
+	case sent.Wait != nil:
+		fmt.Fprintf(con.out, "Sent. A run waits for it: %s resume %s\n", commandline.Self(), sent.Wait.Root)
+	case first != nil:
+		fmt.Fprintf(con.out, "Sent, but not first: one of %s (%s) of %s is there already for the run that waits. This one is kept for another wait.\n",
+			term.OneLine(cmp.Or(first.By, "somebody")), first.Via, first.At.Local().Format(time.DateTime))
+	default:
+		fmt.Fprintln(con.out, "Sent. No run waits for it yet: it is kept for the run that will.")
 	}
-	fmt.Fprintln(con.out, "Sent. No run waits for it yet: it is kept for the run that will.")
 	return nil
 }

@@ -125,8 +125,8 @@ var otherPaths = []calls{
 	{name: "named pipe in a search", prepare: func(w *lab.World) { w.Fifo("pipe") }, calls: []lab.Call{
 		{Tool: "search_files", Args: map[string]any{"pattern": "x"}}, {Tool: "list_files", Args: map[string]any{"path": "pipe"}},
 	}},
-	{name: "link to a device", prepare: func(w *lab.World) { w.Link("/dev/zero", "zero") }, calls: []lab.Call{
-		{Tool: "read_file", Args: map[string]any{"path": "zero"}}, {Tool: "write_file", Args: map[string]any{"path": "zero", "content": "x"}},
+	{name: "link to a device", prepare: func(w *lab.World) { w.Link("/dev/zero", "zero"); w.Link(w.Device(), "device") }, calls: []lab.Call{
+		{Tool: "read_file", Args: map[string]any{"path": "zero"}}, {Tool: "write_file", Args: map[string]any{"path": "device", "content": "x"}},
 	}, want: []check{refused("")}},
 	{name: "write over a link inside", prepare: func(w *lab.World) { w.File("a.txt", "a"); w.Link("a.txt", "b.txt") }, calls: []lab.Call{
 		{Tool: "write_file", Args: map[string]any{"path": "b.txt", "content": "x"}},

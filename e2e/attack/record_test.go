@@ -170,7 +170,7 @@ func forgery(name string, change func(string) string, args ...string) attempt {
 var hostileFolders = map[string]func(w *lab.World, dir string){
 	"the journal is a pipe":   func(w *lab.World, dir string) { special(w, dir, func(p string) { w.Must(lab.Mkfifo(p)) }) },
 	"the journal is a folder": func(w *lab.World, dir string) { special(w, dir, func(p string) { w.Must(os.Mkdir(p, 0o700)) }) },
-	"the journal is a device": func(w *lab.World, dir string) { special(w, dir, func(p string) { w.Must(os.Symlink("/dev/zero", p)) }) },
+	"the journal is a device": func(w *lab.World, dir string) { special(w, dir, func(p string) { w.Must(os.Symlink(w.Device(), p)) }) },
 	"the journal is a link out": func(w *lab.World, dir string) {
 		special(w, dir, func(p string) { w.Must(os.Symlink(filepath.Join(w.Outside, "secret.txt"), p)) })
 	},

@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/creack/pty"
+
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 )
@@ -128,6 +130,15 @@ func (w *World) Link(target, name string) {
 func (w *World) Fifo(name string) {
 	w.T.Helper()
 	w.Must(syscall.Mkfifo(w.Path(name), 0o600))
+}
+
+// Device returns the path of a terminal of its own, to link to: what takes it for a file, and replaces it, harms nothing of the machine.
+func (w *World) Device() string {
+	w.T.Helper()
+	master, terminal, err := pty.Open()
+	w.Must(err)
+	w.T.Cleanup(func() { _, _ = terminal.Close(), master.Close() })
+	return terminal.Name()
 }
 
 // JSON writes a value as a file.

@@ -3,11 +3,13 @@
 package journal
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
 
+	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
 )
 
@@ -15,7 +17,10 @@ import (
 func TestSessionFilesThatAreNone(t *testing.T) {
 	t.Parallel()
 	pipe := func(path string) error { return syscall.Mkfifo(path, 0o600) }
-	device := func(path string) error { return os.Symlink("/dev/zero", path) }
+	master, terminal, err := pty.Open() // a device of the test's own
+	require.NoError(t, err)
+	defer func() { require.NoError(t, errors.Join(terminal.Close(), master.Close())) }()
+	device := func(path string) error { return os.Symlink(terminal.Name(), path) }
 	sparse := func(path string) error {
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			return err
@@ -48,7 +53,7 @@ func TestSessionFilesThatAreNone(t *testing.T) {
 	dir := sessionFolder(t)
 	path := filepath.Join(dir, File)
 	require.NoError(t, sparse(path))
-	_, err := Read(path)
+	_, err = Read(path)
 	require.EqualError(t, err, "journal "+path+" is damaged at line 1: the line has more than 256 MiB")
 	_, err = Create(dir, testHeader)
 	require.ErrorIs(t, err, ErrExists)

@@ -108,6 +108,9 @@ func isFailedCall(e *echo.Entry) bool {
 		return true
 	case echo.NodeToolCall:
 		p := e.Key.Path()
+		if p.Last().Kind == echo.StepImages { // of the question that such a tool asks
+			p.Effect = p.Effect[:len(p.Effect)-1]
+		}
 		return isPhaseTool(&p)
 	case echo.NodeChildEnd:
 		d, err := echo.Read[echo.ChildEnd](e)

@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/budget"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/waiting"
 	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/quantity"
 )
@@ -37,7 +38,12 @@ type ToolError struct {
 // Unwrap returns the cause: where a model could not be reached the run can be resumed.
 func (e *ToolError) Unwrap() error { return e.Cause }
 
-func (e *ToolError) Error() string { return fmt.Sprintf("tool %s failed: %s", e.Tool, e.Message) }
+func (e *ToolError) Error() string {
+	if e.Tool == waiting.ToolAny { // which no author has named
+		return "wait failed: " + e.Message
+	}
+	return fmt.Sprintf("tool %s failed: %s", e.Tool, e.Message)
+}
 
 // VerdictError is an answer that no attempt got past the checks.
 type VerdictError struct {

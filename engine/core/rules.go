@@ -16,7 +16,7 @@ import (
 // and other times, do not. Who raises Rules keeps the rules before, by a switch in this file, and
 // sets OldestRules to them.
 const (
-	Rules       = 4 // of sessions that begin
+	Rules       = 5 // of sessions that begin
 	OldestRules = 1 // that can still be replayed
 )
 
@@ -101,6 +101,9 @@ func (r Ruleset) ShowsTurn() bool { return r >= 4 }
 // LabelsResults decides: routing takes the result of a phase without a model that has neither _route nor
 // status as success, and a failure as error. Since rules 4.
 func (r Ruleset) LabelsResults() bool { return r >= 4 }
+
+// AsksWithImages decides: ask_human_custom is offered with images. Since rules 5.
+func (r Ruleset) AsksWithImages() bool { return r >= 5 }
 
 // RulesError says that a session was begun under rules that this engine does not have.
 type RulesError struct {

@@ -58,7 +58,7 @@ func (l *Live) Tool(ctx context.Context, key echo.Key, spec ToolSpec, req ToolRe
 		return nil, err
 	}
 	start := l.now()
-	res, err := l.tools.Call(ctx, req)
+	res, err := l.call(ctx, req)
 	if err != nil {
 		if interrupted(ctx, err) {
 			return nil, err
@@ -71,6 +71,20 @@ func (l *Live) Tool(ctx context.Context, key echo.Key, spec ToolSpec, req ToolRe
 	}
 	return m, err
 }
+
+// call runs a tool. The tools of a program need not read images, and a program may have none.
+func (l *Live) call(ctx context.Context, req ToolRequest) (res ToolResult, err error) {
+	err = errNoImages
+	if l.tools != nil {
+		res, err = l.tools.Call(ctx, req)
+	}
+	if err != nil && req.Name == ImagesTool && ctx.Err() == nil {
+		err = errNoImages
+	}
+	return res, err
+}
+
+var errNoImages = errors.New("the program that runs this work reads no files; ask without images")
 
 // Value implements [Effects].
 func (l *Live) Value(_ context.Context, key echo.Key, site Site, read func() echo.Payload) (json.RawMessage, error) {

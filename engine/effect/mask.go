@@ -14,6 +14,9 @@ type Mask interface {
 	// JSON masks the strings of a JSON value, Any those of a value that encoding/json decoded.
 	JSON(raw []byte) []byte
 	Any(value any) any
+	// Parts calls a function with the parts of a text, one after the other: with the name of each secret that Text
+	// masks, and with "" for what stays.
+	Parts(text string, part func(text, secret string))
 }
 
 // NoMask knows no secrets.
@@ -27,6 +30,9 @@ func (NoMask) JSON(raw []byte) []byte { return raw }
 
 // Any returns the value.
 func (NoMask) Any(value any) any { return value }
+
+// Parts has the text as the only part.
+func (NoMask) Parts(text string, part func(text, secret string)) { part(text, "") }
 
 // A run masks what it records, never what is recorded: then fewer secrets may have been known. So
 // what follows from a template may be recorded in either form, and the run continues with that.

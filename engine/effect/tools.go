@@ -21,6 +21,10 @@ type ToolSpec struct {
 // CommandTool runs {command, stdin} of a "command:" validator; no model is offered it.
 const CommandTool = "command"
 
+// ImagesTool reads the files {paths} of a question that shows images: its result is a text, and an image for each
+// path. No model is offered it, and no other tool can have its name.
+const ImagesTool = "read:images"
+
 // ToolRequest is one call of a tool.
 type ToolRequest struct {
 	Site      Site

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
@@ -36,6 +37,14 @@ func (e *WaitingError) Error() string {
 	return "it waits for " + Awaited(&e.Request.Wait)
 }
 
+// Signals says in words which signals are awaited: one, or the first of several.
+func Signals(names []string) string {
+	if len(names) == 1 {
+		return "the signal " + names[0]
+	}
+	return "one of the signals " + strings.Join(names, ", ")
+}
+
 // Awaited says in words what a wait is for.
 func Awaited(w *echo.Wait) string {
 	switch w.Kind {
@@ -43,6 +52,16 @@ func Awaited(w *echo.Wait) string {
 		return fmt.Sprintf("approval of %s", w.Call.Tool)
 	case echo.WaitSignal:
 		return fmt.Sprintf("the signal %q", w.Signal)
+	case echo.WaitAny:
+		signals := Signals(w.Any)
+		if w.Form != nil {
+			return "an answer, or " + signals
+		}
+		return signals
+	case echo.WaitChoice:
+		return "a choice among candidates"
+	case echo.WaitDecision:
+		return "a decision"
 	case echo.WaitQuestion, echo.WaitInput:
 	}
 	return "an answer"

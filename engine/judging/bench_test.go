@@ -32,6 +32,7 @@ type testBundle struct {
 	order  func(n int) []int // in which branches run
 	seed   string
 	mask   effect.Mask
+	person func(f *echo.Form) *echo.Answer // answers waits; nil: nobody does
 
 	mu       sync.Mutex
 	entries  []*echo.Entry
@@ -129,7 +130,7 @@ func (b *testBundle) begin(recording []*echo.Entry, log *echo.Log) {
 	mask := cmp.Or[effect.Mask](b.mask, effect.NoMask{})
 	o := effect.Options{Log: log, Recording: recording, Mask: mask}
 	if log != nil {
-		o.Effects = effect.NewLive(b, nil, effect.Writer{Log: log, Mask: mask}, nil)
+		o.Effects = effect.NewLive(b, nil, effect.Writer{Log: log, Mask: mask}, b.now).Answers(b)
 	}
 	rec := &core.Recorder{Recorder: effect.NewRecorder(o), Cascade: "c", Rules: core.Rules, Mask: mask, Observer: &core.Watcher{}}
 	b.place = &core.Place{Site: effect.Site{Cascade: "c", Phase: "p", Visit: 1}, Key: echo.PhaseKey("p", 1), Rec: rec}
@@ -141,6 +142,20 @@ func (b *testBundle) begin(recording []*echo.Entry, log *echo.Log) {
 	for _, e := range recording {
 		b.account.Ledger.Recorded(e)
 	}
+}
+
+// began is when each entry of a test is recorded, as far as waits look at it.
+var began = time.Date(2026, 11, 24, 9, 0, 0, 0, time.UTC)
+
+// now is late enough for every deadline, where nobody answers.
+func (b *testBundle) now() time.Time { return time.Now().Add(1000 * time.Hour) }
+
+// Answer implements [effect.Mailbox].
+func (b *testBundle) Answer(_ context.Context, req *effect.WaitRequest) (*echo.Answer, error) {
+	if b.person == nil {
+		return nil, nil //nolint:nilnil // see the interface
+	}
+	return b.person(req.Wait.Form), nil
 }
 
 func (b *testBundle) Model() string { return "m" }

@@ -18,12 +18,10 @@ import (
 // rejected are out; when all were rejected that did not fail, these are judged. Answers that are the same are
 // judged as one, and weigh as many. In a step of refinement a tie leaves the best answer so far.
 //
-// The error is that of a judge that could not be reached, of the budget, or of the record: the run can be
-// resumed, and continues with the ballots that are recorded.
+// Where a person is to choose the error can be that of the wait, a [*TimeoutError] or a [*RejectedError]. Else it is
+// that of a judge that could not be reached, of the budget, or of the record: the run can be resumed, and continues with
+// the ballots that are recorded.
 func Choose(ctx context.Context, b Bench, q Question) (*echo.Choice, error) {
-	if err := supported(q.Settings); err != nil {
-		return nil, err
-	}
 	f, err := newField(q.Entrants)
 	if err != nil {
 		return nil, err
@@ -43,16 +41,39 @@ func Choose(ctx context.Context, b Bench, q Question) (*echo.Choice, error) {
 	case len(f.answers) == 1:
 		c.Winner, c.How = f.answers[0].number, echo.ChoiceSame
 	default:
-		if err := chooseByModel(ctx, b, &q, f, c, &took); err != nil {
+		if err := decide(ctx, b, &q, f, c, &took); err != nil {
 			return nil, err
 		}
 	}
-	f.of(c.Winner).State = echo.CandidateWon
+	f.won(c)
 	c.CostUSD, c.Standings = took.sum(), f.standings
 	if c.Tie && q.Open {
 		return c, nil
 	}
 	return Record(b, &q, c)
+}
+
+// Settle records a choice that [Choose] left open, as no candidate is added after all. Where a person decides ties, that
+// person is asked first; the errors are those of [Choose].
+func Settle(ctx context.Context, b Bench, q *Question, c *echo.Choice) (*echo.Choice, error) {
+	if q.Settings.Tie() != soundings.TieHuman {
+		return Record(b, q, c)
+	}
+	f, err := newField(q.Entrants)
+	if err != nil {
+		return nil, err
+	}
+	f.standings = c.Standings
+	left := f.notBeaten()
+	if len(left) < 2 {
+		return Record(b, q, c)
+	}
+	f.of(c.Winner).State = echo.CandidateLost
+	if err := q.poll(b, f, left).decide(ctx, c, nil); err != nil {
+		return nil, err
+	}
+	f.won(c)
+	return Record(b, q, c)
 }
 
 // warnOfRejected says that the candidates to choose from are those that a check has rejected.
@@ -86,35 +107,47 @@ func (j *judge) warnOfSilence() error {
 	return j.bench.Place().Rec.Remark(j.q.Key.Step(echo.StepChoice), message)
 }
 
-// supported returns an error for settings that have a person choose.
-func supported(s *soundings.Soundings) error {
-	var word string
-	switch {
-	case s.Evaluator == soundings.ByHuman, s.Evaluator == soundings.ByHybrid:
-		word = fmt.Sprintf("evaluator %q", s.Evaluator)
-	case s.OnTie == soundings.TieHuman:
-		word = fmt.Sprintf("on_tie %q", s.OnTie)
-	case s.Pareto != nil && s.Pareto.Policy == soundings.Interactive:
-		word = fmt.Sprintf("policy %q of pareto_frontier", s.Pareto.Policy)
-	default:
-		return nil
-	}
-	return fmt.Errorf("choose a candidate: %s is not supported yet", word)
-}
-
-// chooseByModel has judges decide among two answers or more.
-func chooseByModel(ctx context.Context, b Bench, q *Question, f *field, c *echo.Choice, took *bill) error {
-	j, err := newJudge(ctx, b, q, f)
-	if err != nil {
+// decide decides among two answers or more.
+func decide(ctx context.Context, b Bench, q *Question, f *field, c *echo.Choice, took *bill) error {
+	s := q.Settings
+	byModel := func() error {
+		_, err := chooseByModel(ctx, b, q, f, c, took)
 		return err
 	}
+	switch {
+	case s.Evaluator == soundings.ByHuman, s.Evaluator == soundings.ByHybrid && len(f.answers) <= s.Leaves():
+		return q.poll(b, f, f.answers).decide(ctx, c, byModel)
+	case s.Evaluator == soundings.ByHybrid:
+		if err := byModel(); err != nil {
+			return err
+		}
+		return q.poll(b, f, f.best(s.Leaves(), c.Winner)).decide(ctx, c, nil)
+	}
+	left, err := chooseByModel(ctx, b, q, f, c, took)
+	if err != nil || len(left) < 2 || c.Tie && q.Open {
+		return err
+	}
+	p := q.poll(b, f, left)
+	p.points = s.Pareto != nil && !c.Tie
+	return p.decide(ctx, c, nil)
+}
+
+// chooseByModel has judges decide among two answers or more. It returns those that are left to a person.
+func chooseByModel(ctx context.Context, b Bench, q *Question, f *field, c *echo.Choice, took *bill) (left []answer, err error) {
+	j, err := newJudge(ctx, b, q, f)
+	if err != nil {
+		return nil, err
+	}
 	if q.Settings.Pareto != nil {
-		err = j.frontier(ctx, c)
+		left, err = j.frontier(ctx, c)
 	} else {
 		err = j.vote(ctx, c)
 	}
 	took.plus(&j.took)
-	return err
+	if err == nil && c.Tie && q.Settings.Tie() == soundings.TieHuman {
+		left = f.notBeaten()
+	}
+	return left, err
 }
 
 // vote holds an election.

@@ -446,19 +446,6 @@ func TestChoiceDoesNotDependOnOrder(t *testing.T) {
 	}
 }
 
-func TestNotSupportedYet(t *testing.T) {
-	t.Parallel()
-	for want, s := range map[string]*soundings.Soundings{
-		`choose a candidate: evaluator "human" is not supported yet`:                       {Evaluator: soundings.ByHuman},
-		`choose a candidate: evaluator "hybrid" is not supported yet`:                      {Evaluator: soundings.ByHybrid},
-		`choose a candidate: on_tie "human" is not supported yet`:                          {OnTie: soundings.TieHuman},
-		`choose a candidate: policy "interactive" of pareto_frontier is not supported yet`: {Pareto: &soundings.Pareto{Policy: soundings.Interactive}},
-	} {
-		_, err := setup(t, nil).choose(s, sea...)
-		require.EqualError(t, err, want)
-	}
-}
-
 func TestCostOfTheJudging(t *testing.T) {
 	t.Parallel()
 	b := setup(t, names("blue"))

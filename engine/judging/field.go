@@ -99,6 +99,58 @@ func (f *field) of(number int) *echo.Standing {
 	return &f.standings[i]
 }
 
+// won notes the winner of a choice.
+func (f *field) won(c *echo.Choice) {
+	if c.Winner >= 0 {
+		f.of(c.Winner).State = echo.CandidateWon
+	}
+}
+
+// notBeaten returns the answers with more than half as many votes as the one with most, as an election has it.
+func (f *field) notBeaten() []answer {
+	most := 0
+	for _, a := range f.answers {
+		most = max(most, f.of(a.number).Votes)
+	}
+	return slices.DeleteFunc(slices.Clone(f.answers), func(a answer) bool {
+		votes := f.of(a.number).Votes
+		return votes != most && 2*votes <= most
+	})
+}
+
+// best returns the n best answers by what judges have said, by number; the winner is one of them.
+func (f *field) best(n, winner int) []answer {
+	list := slices.Clone(f.answers)
+	slices.SortStableFunc(list, func(a, b answer) int {
+		x, y := f.of(a.number), f.of(b.number)
+		return cmp.Or(first(b.number == winner, a.number == winner), cmp.Compare(valued(y), valued(x)), cmp.Compare(y.Votes, x.Votes), cmp.Compare(a.cost, b.cost))
+	})
+	numbers := make([]int, 0, n)
+	for _, a := range list[:n] {
+		numbers = append(numbers, a.number)
+	}
+	return f.among(numbers)
+}
+
+// first compares what only one can be.
+func first(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// valued returns the value of quality and cost together, 0 where there is none.
+func valued(s *echo.Standing) float64 {
+	if s.Value == nil {
+		return 0
+	}
+	return *s.Value
+}
+
 // among returns the answers of some numbers, in order.
 func (f *field) among(numbers []int) []answer {
 	return slices.DeleteFunc(slices.Clone(f.answers), func(a answer) bool { return !slices.Contains(numbers, a.number) })

@@ -53,9 +53,16 @@ type Bench interface {
 	Each(ctx context.Context, keys []echo.Key, do func(ctx context.Context, i int, calls *core.Calls) error) error
 }
 
-// Record records a choice that [Choose] left open, as no candidate is added after all. It returns what counts: the
-// recorded one where that follows from what was redacted since.
+// Record records a choice. It returns what counts: the recorded one where that follows from what was redacted since.
+// The error is a [*RejectedError] where a person has rejected all candidates.
 func Record(b Bench, q *Question, c *echo.Choice) (*echo.Choice, error) {
 	kept, err := core.Follow(b.Place().Rec, q.Key.Step(echo.StepChoice), *c)
+	if err == nil && kept.How == echo.ChoiceNone {
+		e := &RejectedError{}
+		if p := kept.Person; p != nil {
+			e.By, e.Candidates, e.Why = p.By, len(p.Order), p.Why
+		}
+		return nil, e
+	}
 	return &kept, err
 }

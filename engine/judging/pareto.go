@@ -15,17 +15,19 @@ const scoresEach = 2
 
 // frontier has the judge give points to each answer, and chooses among those that no other one dominates. Where no
 // answer gets any points it is a tie among all.
-func (j *judge) frontier(ctx context.Context, c *echo.Choice) error {
+//
+// It returns those that are left to a person, where the policy is that one chooses.
+func (j *judge) frontier(ctx context.Context, c *echo.Choice) ([]answer, error) {
 	groups := make([][]int, len(j.field.answers))
 	for i, a := range j.field.answers {
 		groups[i] = []int{a.number}
 	}
 	if err := j.fit(groups); err != nil {
-		return err
+		return nil, err
 	}
 	qualities, err := j.score(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	points := make([]point, len(qualities))
 	known := false
@@ -41,7 +43,7 @@ func (j *judge) frontier(ctx context.Context, c *echo.Choice) error {
 	if !known {
 		c.Tie = true
 		c.How, c.Winner = untie(j.q.Settings.Tie(), j.q.Step, j.field.answers)
-		return nil
+		return nil, nil
 	}
 	left := undominated(points)
 	if j.q.Settings.Pareto.ShowFrontier {
@@ -57,7 +59,19 @@ func (j *judge) frontier(ctx context.Context, c *echo.Choice) error {
 		j.field.of(left[i].number).Value = &left[i].value
 	}
 	c.How, c.Winner = echo.ChoicePareto, follow(j.q.Settings.Pareto.Prefers(), left).number
-	return nil
+	if j.q.Settings.Pareto.Policy != soundings.Interactive {
+		return nil, nil
+	}
+	return j.field.among(numbersOf(left)), nil
+}
+
+// numbersOf returns the numbers of points.
+func numbersOf(points []point) []int {
+	out := make([]int, len(points))
+	for i, p := range points {
+		out[i] = p.number
+	}
+	return out
 }
 
 // score returns the quality of each answer from 0 to 1, the mean of its points; nil when it got none.

@@ -56,13 +56,10 @@ const smallestRoom = 64
 func newJudge(ctx context.Context, b Bench, q *Question, f *field) (*judge, error) {
 	j := &judge{
 		bench: b, q: q, field: f, model: cmp.Or(q.Settings.EvaluatorModel, b.Model()),
-		task: taskOf(q), shown: slices.Clone(f.answers), guide: guide{"evaluator_instructions", q.Settings.EvaluatorInstructions, nil},
+		task: taskOf(q), shown: slices.Clone(f.answers), guide: guideOf(q),
 	}
 	if q.Before != nil {
 		j.held = q.Before.Pairs
-	}
-	if r := q.Settings.Reforge; q.Step > 0 && r != nil && r.EvaluatorOverride != "" {
-		j.guide = guide{"reforge.evaluator_override", r.EvaluatorOverride, nil}
 	}
 	j.seed = fmt.Sprintf("%d:%s step %d, after pair %d", len(q.Seed), q.Seed, q.Step, j.held)
 	j.mark = markFor(q.Seed, j.task, f.answers)
@@ -72,6 +69,14 @@ func newJudge(ctx context.Context, b Bench, q *Question, f *field) (*judge, erro
 	}
 	j.room = roomOf(&j.facts, replyLength)
 	return j, nil
+}
+
+// guideOf returns the instructions for judges, where the file has some.
+func guideOf(q *Question) guide {
+	if r := q.Settings.Reforge; q.Step > 0 && r != nil && r.EvaluatorOverride != "" {
+		return guide{"reforge.evaluator_override", r.EvaluatorOverride, nil}
+	}
+	return guide{"evaluator_instructions", q.Settings.EvaluatorInstructions, nil}
 }
 
 // taskOf returns the task as requests have it; they leave without its secrets.

@@ -107,9 +107,10 @@ func TestTasksWithSecrets(t *testing.T) {
 // hides is a mask that knows one secret.
 type hides struct{ secret string }
 
-func (h hides) Text(text string) string { return strings.ReplaceAll(text, h.secret, "[secret]") }
-func (h hides) JSON(raw []byte) []byte  { return []byte(h.Text(string(raw))) }
-func (h hides) Any(value any) any       { return value }
+func (h hides) Text(text string) string                 { return strings.ReplaceAll(text, h.secret, "[secret]") }
+func (h hides) JSON(raw []byte) []byte                  { return []byte(h.Text(string(raw))) }
+func (h hides) Any(value any) any                       { return value }
+func (h hides) Parts(string, func(text, secret string)) {}
 
 // A judge is not told who wrote an answer, what it cost, or which number it has.
 func TestJudgesAreBlind(t *testing.T) {

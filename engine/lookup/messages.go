@@ -67,6 +67,18 @@ func (m *Messages) Enter(visit *echo.PhaseRecord, message *echo.Message, attempt
 		m.Cards.Add(s)
 	}
 	m.own = append(m.own, s)
+	if message.Kind() == echo.KindRetract {
+		m.retract(visit)
+	}
+}
+
+// retract has no search find what the newest message of a visit takes back.
+func (m *Messages) retract(visit *echo.PhaseRecord) {
+	for i, gone := range echo.Retracted(visit.History) {
+		if order := visit.History[i].Order; gone && order > m.earlier {
+			m.at(order).Retracted = true
+		}
+	}
 }
 
 // count returns how many messages entered the session.

@@ -69,7 +69,7 @@ func find(session *echo.Session, given string) (o original, problem string) {
 	}
 	var hashes []string
 	for _, p := range slices.Backward(session.Phases) {
-		for _, it := range p.History {
+		for _, it := range echo.WithoutRetracted(p.History) {
 			hash := string(it.Message.Hash())
 			if strings.HasPrefix(hash, h) && !slices.Contains(hashes, hash) {
 				hashes = append(hashes, hash)

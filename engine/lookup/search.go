@@ -87,7 +87,7 @@ func (m *Messages) searchable(phase string, turn effect.Site) []contextcards.Sou
 	for s := range m.all() {
 		now := s.Phase == turn.Phase && s.Visit == turn.Visit && s.Attempt == turn.Attempt && s.Turn == turn.Turn
 		h := s.Message.Hash()
-		if phase != "" && s.Phase != phase || now || !s.Worth() || looksUp(s.Message) || seen[h] {
+		if phase != "" && s.Phase != phase || now || s.Retracted || !s.Worth() || looksUp(s.Message) || seen[h] {
 			continue
 		}
 		seen[h] = true

@@ -87,7 +87,7 @@ func (e *Earlier) Included(rec *echo.PhaseRecord, src cascade.Source) []echo.Ite
 // phase cannot be sent as they are are foreign.
 func (e *Earlier) historyOf(rec *echo.PhaseRecord) []echo.Item {
 	foreign := e.foreign(rec)
-	out := slices.Clone(rec.History)
+	out := slices.Clone(echo.WithoutRetracted(rec.History))
 	for i := range out {
 		it := &out[i]
 		it.Pinned = it.Pinned || e.Messages.Session.IsCallout(it.Message.Hash())
@@ -119,7 +119,7 @@ func stateText(rec *echo.PhaseRecord, s *echo.Session) string {
 // are files of the run's input: a phase is sent these where its own instructions use them.
 func imagesOf(rec *echo.PhaseRecord) *echo.Message {
 	parts := echo.Text(fmt.Sprintf("From phase %q, images:", rec.Name))
-	for _, it := range rec.History {
+	for _, it := range echo.WithoutRetracted(rec.History) {
 		if it.Message.Kind() == echo.KindTask {
 			continue
 		}
@@ -155,6 +155,7 @@ func transcript(phase string, history []echo.Item, filter cascade.MessagesFilter
 // Pick chooses messages of a phase, without its system message and what it was brought as context.
 func Pick(history []echo.Item, filter cascade.MessagesFilter) []echo.Item {
 	var out []echo.Item
+	history = echo.WithoutRetracted(history)
 	for _, it := range history {
 		m := it.Message
 		own := m.Role() != echo.RoleSystem && m.Kind() != echo.KindContext && it.Order > 0
@@ -190,6 +191,7 @@ func withoutCalls(items []echo.Item) []echo.Item {
 
 // LastAnswer returns the newest answer or tool result of a history, or nil.
 func LastAnswer(history []echo.Item) *echo.Item {
+	history = echo.WithoutRetracted(history)
 	for i, it := range slices.Backward(history) {
 		if k := it.Message.Kind(); k == echo.KindAnswer || k == echo.KindToolResult {
 			return &history[i]

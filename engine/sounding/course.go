@@ -97,7 +97,7 @@ func (c *Course) first(ctx context.Context, on Stage) (*Best, error) {
 	for n := least; ; n++ {
 		before := on.Taken()
 		c.enter(on, &q, list[:n])
-		q.Open = n < most && c.Settings.Pareto == nil // the frontier always has one
+		q.Open = n < most && c.Settings.Pareto == nil && !c.Settings.ByPerson() // a frontier and a person always have one
 		choice, best, err := c.choose(ctx, on, q, list[:n])
 		if err != nil || !q.Open || !choice.Tie {
 			return best, err
@@ -108,8 +108,11 @@ func (c *Course) first(ctx context.Context, on Stage) (*Best, error) {
 		}
 		if !room.Covers {
 			choice.Room = &room
-			kept, err := judging.Record(on, &q, choice)
-			return bestOf(list[:n], kept), err
+			kept, err := judging.Settle(ctx, on, &q, choice)
+			if err != nil {
+				return nil, err
+			}
+			return bestOf(list[:n], kept), nil
 		}
 		if err := on.Perform(ctx, list[n:n+1], false); err != nil {
 			return nil, err

@@ -206,8 +206,9 @@ func (t *Templates) Vars() map[string]any {
 	return vars
 }
 
-// History returns messages as templates see them.
+// History returns messages as templates see them, without what a person has taken back.
 func History(items []echo.Item) []any {
+	items = echo.WithoutRetracted(items)
 	out := make([]any, len(items))
 	for i, it := range items {
 		out[i] = map[string]any{"role": string(it.Message.Role()), "content": it.Message.Text()}

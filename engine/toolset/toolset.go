@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/engine/artifact"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/lookup"
 	"github.com/windlass-run/windlass/engine/waiting"
@@ -46,6 +47,8 @@ var ownSpecs = map[string]effect.ToolSpec{
 	},
 	waiting.ToolAsk: waiting.Spec(waiting.ToolAsk), waiting.ToolAskForm: waiting.Spec(waiting.ToolAskForm), waiting.ToolDecision: waiting.Spec(waiting.ToolDecision),
 	waiting.ToolAwait: waiting.Spec(waiting.ToolAwait), waiting.ToolFire: waiting.Spec(waiting.ToolFire),
+	artifact.ToolShow: artifact.Spec(artifact.ToolShow), artifact.ToolCreate: artifact.Spec(artifact.ToolCreate),
+	artifact.ToolList: artifact.Spec(artifact.ToolList), artifact.ToolGet: artifact.Spec(artifact.ToolGet),
 	lookup.ToolRecall: lookup.RecallSpec(),
 	lookup.ToolSearch: lookup.SearchSpec(),
 }
@@ -106,8 +109,9 @@ func SpecOf(name string, declared effect.Tools) (effect.ToolSpec, error) {
 	return spec, nil
 }
 
-// ToolsOf collects the tools of a phase's tackle, and route_to when the model has a choice.
-func ToolsOf(p *cascade.Phase, c *cascade.Cascade, declared effect.Tools) (Toolset, error) {
+// ToolsOf collects the tools of a phase's tackle, and route_to when the model has a choice. images says whether people can be asked
+// with images.
+func ToolsOf(p *cascade.Phase, c *cascade.Cascade, declared effect.Tools, images bool) (Toolset, error) {
 	var specs []effect.ToolSpec
 	cascades := map[string]*cascade.Reached{}
 	for _, name := range p.Tackle {
@@ -118,6 +122,9 @@ func ToolsOf(p *cascade.Phase, c *cascade.Cascade, declared effect.Tools) (Tools
 		}
 		if err != nil {
 			return Toolset{}, err
+		}
+		if name == waiting.ToolAskForm && !images {
+			spec = waiting.SpecWithoutImages(name)
 		}
 		specs = append(specs, spec)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/cascade/validators"
 )
 
 // TestEveryBuiltinValidator has the engine judge by every built-in validator and tell a model about
@@ -17,7 +18,7 @@ func TestEveryBuiltinValidator(t *testing.T) {
 	page, err := os.ReadFile("../../docs/cascade.md")
 	require.NoError(t, err)
 	c := &cascade.Cascade{}
-	for _, written := range cascade.BuiltinValidators() {
+	for _, written := range validators.Builtins() {
 		kind, _, _ := strings.Cut(written, ":")
 		require.Contains(t, string(page), "`"+kind, written)
 		ref, err := c.ParseValidator(strings.NewReplacer("PATTERN", "a.c", "N", "3", "LINE", "true").Replace(written))

@@ -29,8 +29,14 @@ func (e *FormError) Error() string {
 // numbers may be [json.Number]; a text is also taken as the boolean or the number that it is. The error is a
 // [*FormError].
 func Check(f *echo.Form, value any) (any, error) {
-	if f.Kind == echo.FormFields {
+	switch f.Kind { //nolint:exhaustive // the others are those of fields
+	case echo.FormFields:
 		return checkFields(f, value)
+	case echo.FormCandidates:
+		return checkChoice(f.Choose, value)
+	}
+	if m, ok := value.(map[string]any); ok && f.Feedback {
+		return checkFeedback(f, m)
 	}
 	one := echo.Field{Kind: f.Kind, Options: f.Options, Most: f.Most, Required: true}
 	return checkField(&one, f.Custom, value)
@@ -79,7 +85,7 @@ func checkField(x *echo.Field, custom bool, value any) (any, error) {
 		return written(value)
 	case echo.FormReview:
 		return reviewed(value)
-	case echo.FormApproval, echo.FormFields:
+	case echo.FormApproval, echo.FormFields, echo.FormCandidates:
 	}
 	return nil, &FormError{Why: fmt.Sprintf("a form of the kind %q is not answered this way", x.Kind)}
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/windlass-run/windlass/echo"
 )
@@ -64,6 +66,10 @@ func Canonical(args json.RawMessage) (json.RawMessage, error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("read arguments: something follows the JSON value")
 	}
+	return encoded(value)
+}
+
+func encoded(value any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -139,4 +145,46 @@ func (d *Decision) Value() any {
 		out["arguments"] = d.Arguments
 	}
 	return out
+}
+
+// Allows reports whether a value that is a decision allows the call as it was shown.
+func Allows(value any) bool {
+	d, err := Decide(value, func(json.RawMessage) (string, error) { return "", nil })
+	return err == nil && d.Verdict == Allow
+}
+
+// Readable reports whether a person who is shown arguments sees all that runs: a JSON object without anything that is
+// masked, hidden or no text. An earlier approval counts for no others.
+func Readable(args json.RawMessage) bool {
+	var object map[string]any
+	if json.Unmarshal(args, &object) != nil || object == nil || !utf8.Valid(args) {
+		return false
+	}
+	return readable(object)
+}
+
+func readable(value any) bool {
+	switch v := value.(type) {
+	case string:
+		return !strings.Contains(v, maskedMark) && !strings.ContainsFunc(v, isUnread)
+	case []any:
+		return !slices.ContainsFunc(v, func(x any) bool { return !readable(x) })
+	case map[string]any:
+		for name, x := range v {
+			if !readable(name) || !readable(x) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// isUnread reports whether a character of a text is not read as itself. Line ends and spaces are.
+func isUnread(r rune) bool {
+	return !isSeen(r) && r != '\n' && r != '\t' && r != '\r' && !unicode.Is(unicode.Zs, r)
+}
+
+// IsPlain reports whether a text is one line whose characters can be seen: a person types it.
+func IsPlain(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return isUnread(r) || r == '\n' || r == '\t' || r == '\r' })
 }

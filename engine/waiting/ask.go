@@ -24,6 +24,9 @@ const (
 // DefaultMost is the highest of a rating that says none.
 const DefaultMost = 5
 
+// MaxHTML is how long the HTML of a question may be, in bytes.
+const MaxHTML = 1 << 20
+
 // MaxOptions is how many options a form has at most.
 const MaxOptions = 64
 
@@ -46,6 +49,7 @@ var specs = []effect.ToolSpec{
 			`"question":{"type":"string","minLength":1},` +
 			`"options":{"type":"array","minItems":1,"maxItems":64,"items":` + optionSchema + `},` +
 			`"data":{"description":"what the person should see to answer: any JSON value"},` +
+			imagesSchema +
 			`"ui_hint":{"enum":["choice","multi_choice","confirmation","text","rating","review"],"description":"how it is answered; with options a choice is the default, else a text"}}}`),
 	},
 	{
@@ -55,6 +59,7 @@ var specs = []effect.ToolSpec{
 			`"question":{"type":"string","minLength":1},` +
 			`"options":{"type":"array","minItems":1,"maxItems":64,"items":` + optionSchema + `},` +
 			`"context":{"type":"string"},"severity":{"enum":["info","warning","critical"]},` +
+			`"html":{"type":"string","minLength":1,"description":"a document that the person sees with the question, with inline styles and images as data: addresses; scripts, links and forms do nothing in it"},` +
 			`"allow_custom":{"type":"boolean","description":"a text of the person's own is an answer, too"},` +
 			`"timeout_seconds":{"type":"number","exclusiveMinimum":0,"maximum":31536000}}}`),
 	},
@@ -78,7 +83,20 @@ var specs = []effect.ToolSpec{
 
 // Spec returns what a model is told of one of these tools.
 func Spec(tool string) effect.ToolSpec {
+	if tool == ToolAny {
+		return anySpec
+	}
 	return specs[slices.IndexFunc(specs, func(s effect.ToolSpec) bool { return s.Name == tool })]
+}
+
+// imagesSchema is what the arguments of [ToolAskForm] have since rules 5 of the engine.
+const imagesSchema = `"images":{"type":"array","minItems":1,"maxItems":8,"items":{"type":"string","minLength":1},"description":"paths of png, jpeg, gif or webp files that the person should see to answer, at most 4 MiB each and 8 MiB together"},`
+
+// SpecWithoutImages is [Spec] of a tool as sessions have it that began under rules of the engine before 5.
+func SpecWithoutImages(tool string) effect.ToolSpec {
+	s := Spec(tool)
+	s.Parameters = json.RawMessage(strings.Replace(string(s.Parameters), imagesSchema, "", 1))
+	return s
 }
 
 // Asks reports whether a tool waits for an answer.
@@ -86,13 +104,17 @@ func Asks(tool string) bool {
 	return tool == ToolAsk || tool == ToolAskForm || tool == ToolDecision || tool == ToolAwait
 }
 
+// Waits reports whether a phase waits by it: a tool that asks, or [ToolAny].
+func Waits(tool string) bool { return Asks(tool) || tool == ToolAny }
+
 // asked is what the tools are called with, all of them together.
 type asked struct {
 	Question    string
 	Context     string
 	Hint        echo.FormKind     `json:"ui_hint"`
 	Options     []json.RawMessage `json:"options"`
-	Data        json.RawMessage
+	Data        any
+	HTML        string
 	Severity    string
 	AllowCustom bool    `json:"allow_custom"`
 	Seconds     float64 `json:"timeout_seconds"`
@@ -102,11 +124,16 @@ type asked struct {
 	Description string
 }
 
-// Of returns the wait of a call with arguments that its schema has let through. The problem is for the
-// model: there is no wait then.
+// Of returns the wait of a call with arguments that its schema has let through; [ImagesOf] says which images it shows.
+// The problem is for the model: there is no wait then.
 func Of(tool string, args json.RawMessage) (w echo.Wait, problem string, err error) {
+	if tool == ToolAny {
+		return ofAny(args)
+	}
 	var in asked
-	if err := json.Unmarshal(args, &in); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(args))
+	dec.UseNumber() // what a person sees has the digits that the model wrote
+	if err := dec.Decode(&in); err != nil {
 		return w, "", fmt.Errorf("read arguments of %s: %w", tool, err)
 	}
 	if tool == ToolAwait {
@@ -126,9 +153,10 @@ func Of(tool string, args json.RawMessage) (w echo.Wait, problem string, err err
 	if f.Kind == echo.FormRating {
 		f.Most = DefaultMost
 	}
-	if len(in.Data) > 0 {
-		f.Context = indented(in.Data)
+	if len(in.HTML) > MaxHTML {
+		return w, fmt.Sprintf("The HTML has %d bytes, at most %d are shown.", len(in.HTML), MaxHTML), nil
 	}
+	f.Data, f.HTML = in.Data, in.HTML
 	return echo.Wait{Kind: echo.WaitQuestion, Form: f, Timeout: in.Seconds, By: echo.AwaitedBy{Tool: tool}}, "", nil
 }
 
@@ -146,13 +174,14 @@ func kindOf(tool string, hint echo.FormKind, hasOptions bool) echo.FormKind {
 func options(raw []json.RawMessage) (out []echo.Option, problem string) {
 	for _, r := range raw {
 		var o echo.Option
-		if err := json.Unmarshal(r, &o.ID); err != nil {
-			if err := json.Unmarshal(r, &o); err != nil {
-				return nil, "An option is a text, or an object with an id."
-			}
+		if json.Unmarshal(r, &o) != nil {
+			return nil, "An option is a text, or an object with an id."
 		}
 		if strings.TrimSpace(o.ID) == "" {
 			return nil, "An option has an empty id."
+		}
+		if !IsPlain(o.ID) {
+			return nil, fmt.Sprintf("The id %s of an option has a line break, or a character that is not seen. Write it as one line.", quoted(o.ID))
 		}
 		if slices.ContainsFunc(out, func(before echo.Option) bool { return before.ID == o.ID }) {
 			return nil, fmt.Sprintf("Two options have the id %q.", o.ID)
@@ -160,12 +189,4 @@ func options(raw []json.RawMessage) (out []echo.Option, problem string) {
 		out = append(out, o)
 	}
 	return out, ""
-}
-
-func indented(data json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Indent(&b, data, "", "  ") != nil {
-		return string(data)
-	}
-	return b.String()
 }

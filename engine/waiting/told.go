@@ -28,7 +28,7 @@ func Denied(tool, reason string) string {
 }
 
 // Edited tells a model that a call has run with other arguments than its own.
-func Edited(tool string, args []byte) string {
+func Edited(tool, args string) string {
 	return fmt.Sprintf("A person has changed the arguments of %s before it ran: %s", tool, args)
 }
 

@@ -118,6 +118,8 @@ func TestOf(t *testing.T) {
 		{ToolAskForm, `{"question":"q","options":["a","a"]}`, "", `Two options have the id "a".`},
 		{ToolAskForm, `{"question":"q","options":["a",{"id":"a"}]}`, "", `Two options have the id "a".`},
 		{ToolAskForm, `{"question":"q","options":[" "]}`, "", "An option has an empty id."},
+		{ToolAskForm, `{"question":"q","options":["a\nb"]}`, "", `The id "a\nb" of an option has a line break, or a character that is not seen. Write it as one line.`},
+		{ToolDecision, `{"question":"q","options":[{"id":"\u001b[2Ja"}]}`, "", `The id "\u001b[2Ja" of an option has a line break, or a character that is not seen. Write it as one line.`},
 		{ToolAskForm, `{"question":"q","options":[7]}`, "", "An option is a text, or an object with an id."},
 		{ToolDecision, `{"question":"q","options":[{"id":"a","label":"A","description":"d","style":"s"}],"allow_custom":true,"timeout_seconds":2}`, echo.FormChoice, ""},
 		{ToolDecision, `{"question":"q","options":[]}`, "", "A choice needs options."},
@@ -138,7 +140,8 @@ func TestOf(t *testing.T) {
 	require.Equal(t, echo.Wait{Kind: echo.WaitSignal, Signal: "go", Timeout: 3, By: echo.AwaitedBy{Tool: ToolAwait, Note: "d"}}, w)
 	w, _, err = Of(ToolAskForm, json.RawMessage(`{"question":"q","data":{"b":[1]}}`))
 	require.NoError(t, err)
-	require.Equal(t, "{\n  \"b\": [\n    1\n  ]\n}", w.Form.Context)
+	require.Equal(t, map[string]any{"b": []any{json.Number("1")}}, w.Form.Data)
+	require.Empty(t, w.Form.Context)
 	_, _, err = Of(ToolAsk, json.RawMessage(`[]`))
 	require.ErrorContains(t, err, "read arguments of ask_human")
 }
@@ -386,4 +389,99 @@ func TestSettled(t *testing.T) {
 	w.Expiry = echo.TimeoutFail
 	_, _, err = Settled(w, late)
 	require.EqualError(t, err, `nobody has answered "Ok?" within 2 seconds, and on_timeout is fail`)
+}
+
+// An earlier approval counts only for arguments of which a person would see everything.
+func TestReadable(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]bool{
+		`{}`:                                 true,
+		`{"a":[1,{"b":"two\n\tlines é 世"}]}`: true,
+		`[]`:                                 false,
+		`null`:                               false,
+		`{`:                                  false,
+		`{"a":"[value of KEY]"}`:             false,
+		`{"a":["x",{"[value of KEY]":1}]}`:   false,
+		`{"a":"x\u202ey"}`:                   false,
+		`{"a":"x\u0000"}`:                    false,
+		`{"a":"\u001b[2J"}`:                  false,
+		`{"a":"\ufffd"}`:                     false,
+		"{\"a\":\"\xff\"}":                   false,
+	} {
+		require.Equal(t, want, Readable(json.RawMessage(args)), args)
+	}
+	require.True(t, Allows("allow"))
+	require.False(t, Allows("deny"))
+	require.False(t, Allows(map[string]any{"decision": "edit", "arguments": map[string]any{}}))
+}
+
+// What a model writes as a decision is asked, or said to be wrong; nothing of it can lead to a phase that the file does not name.
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	p := Points{Routing: map[string]string{"no": ActionAbort, "later": "shelf"}, Targets: []string{"shelf"}, Retries: 1}
+	for text, want := range map[string]string{
+		"nothing":                   "",
+		"talk of <decision> blocks": "",
+		`<decision>{"question":"q"`: "The decision has no end: </decision> is missing.",
+		`<decision>{"question":"q"}</decision><decision>{}</decision>`:                "There are several decisions in the answer, and one can be asked at a time.",
+		`<decision>{"question":}</decision>`:                                          "The decision is no JSON object that can be read: invalid character '}' looking for beginning of value.",
+		`<decision>{"question":"q","options":[]}</decision>`:                          "The decision has 0 options; it needs 1 to 64.",
+		`<decision>{"options":["a"]}</decision>`:                                      `The decision has no "question".`,
+		`<decision>{"question":"q","options":["a","a"]}</decision>`:                   `The decision: Two options have the id "a".`,
+		`<decision>{"question":"q","options":[{"id":"a","action":"end"}]}</decision>`: `The option "a" of the decision leads to "end". What can follow: _continue, _retry, _abort, shelf.`,
+	} {
+		got := p.Ask(text)
+		require.Nil(t, got.Form, text)
+		require.Equal(t, want, got.Problem, text)
+		require.Equal(t, text, got.Rest)
+	}
+	got := p.Ask("Before.\n<decision> {\"question\":\"q\",\"options\":[\"no\",{\"id\":\"later\",\"action\":\"_retry\"},\"later2\",{\"id\":\"x\",\"action\":\"shelf\"}]}</decision>\n After.")
+	require.Equal(t, "Before.\n\nAfter.", got.Rest)
+	require.Equal(t, []string{ActionAbort, ActionRetry, ActionContinue, "shelf"}, got.Form.Actions)
+	p.Retries = 0
+	require.True(t, p.Ask(`<decision>{"question":"q","options":[{"id":"a","action":"_retry"}]}</decision>`).Spent)
+	require.Contains(t, p.HowToDecide(), "It can also be the phase that runs next: shelf.")
+}
+
+func TestCheckFeedback(t *testing.T) {
+	t.Parallel()
+	f := &echo.Form{Kind: echo.FormChoice, Options: colours[:2], Feedback: true}
+	for value, want := range map[string]string{
+		`"red"`:                             `"red"`,
+		`{"choice":"red"}`:                  `"red"`,
+		`{"choice":"red","feedback":" "}`:   `"red"`,
+		`{"choice":"red","feedback":"x"}`:   `{"choice":"red","feedback":"x"}`,
+		`{"choice":"green","feedback":"x"}`: "!the answer is one of the options: red, blue",
+		`{"choice":"red","feedback":1}`:     `!"feedback" is a text of at most 262144 bytes`,
+		`{"choice":"red","feed":"x"}`:       `!a decision has no "feed": the answer is {"choice": "...", "feedback": "..."}`,
+		`{}`:                                "!the answer is one of the options: red, blue",
+	} {
+		got, err := Check(f, read(t, value))
+		if why, fails := strings.CutPrefix(want, "!"); fails {
+			require.EqualError(t, err, why, value)
+			continue
+		}
+		require.NoError(t, err)
+		require.JSONEq(t, want, asText(t, got))
+	}
+	f.Feedback = false
+	_, err := Check(f, read(t, `{"choice":"red"}`))
+	require.Error(t, err)
+}
+
+func FuzzAsk(f *testing.F) {
+	f.Add(`x<decision>{"question":"q","options":["a",{"id":"b","action":"_retry"}]}</decision>y`)
+	f.Fuzz(func(t *testing.T, text string) {
+		p := Points{Routing: map[string]string{"a": "next"}, Targets: []string{"next"}, Retries: 1}
+		got := p.Ask(text)
+		if got.Form == nil {
+			return
+		}
+		require.Len(t, got.Form.Actions, len(got.Form.Options))
+		for i, action := range got.Form.Actions {
+			require.True(t, IsAction(action) || action == "next")
+			_, _, follows := Chosen(got.Form, got.Form.Options[i].ID)
+			require.Equal(t, action, follows)
+		}
+	})
 }

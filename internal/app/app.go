@@ -10,12 +10,14 @@ import (
 	"errors"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/app/cards"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/config/strict"
 	"github.com/windlass-run/windlass/internal/database"
 	"github.com/windlass-run/windlass/internal/environment"
 	"github.com/windlass-run/windlass/internal/failure"
@@ -30,6 +32,8 @@ type Options struct {
 	Version string // of this windlass, as the headers of sessions name it
 
 	Gate *fetch.Gate // decides which downloads begin; nil: all
+
+	Now func() time.Time // the clock of runs, and of what they wait for; nil: the system's
 
 	// What is for a program that is not the command windlass.
 	Cache      string // the folder of fetched files; "": the one that the environment says
@@ -95,7 +99,12 @@ func (a *App) Config() (*config.Config, error) { return a.configOf(a.dir) }
 func (a *App) configOf(dir string) (*config.Config, error) {
 	cfg, err := config.Open(dir, a.home)
 	if err != nil {
-		return nil, failure.New(failure.InvalidConfig, err, "")
+		try := ""
+		var wrong *strict.Error
+		if errors.As(err, &wrong) && wrong.Page() != "" {
+			try = "correct the file; " + wrong.Page() + " describes it"
+		}
+		return nil, failure.New(failure.InvalidConfig, err, try)
 	}
 	return cfg, nil
 }

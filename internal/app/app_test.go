@@ -176,7 +176,7 @@ func TestResumeAfterFailure(t *testing.T) {
 			r, err = a.Resume(t.Context(), "s1", ResumeOptions{Extensions: extensions()}, Watch{})
 			require.NoError(t, err)
 			require.NotEmpty(t, r.Recorded())
-			require.False(t, r.Changed(), "there is no file of it")
+			require.Empty(t, r.Changed(), "there is no file of it")
 			_, err = r.Do(t.Context())
 			require.NoError(t, err)
 			require.NoError(t, r.Close().Err)

@@ -98,7 +98,7 @@ func (c *children) opening(x *engine.Child, id string) *opening {
 func (c *children) watch() Watch {
 	w := c.op.watch
 	parent := c.op.run
-	return Watch{Child: w.Child, Follow: func(r *Run) (engine.Observer, []echo.Sink) { return w.Child(parent, r) }}
+	return Watch{Child: w.Child, Ask: w.Ask, Follow: func(r *Run) (engine.Observer, []echo.Sink) { return w.Child(parent, r) }}
 }
 
 // reopen opens a child whose session is there.

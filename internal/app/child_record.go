@@ -146,7 +146,7 @@ func (a relatives) openChildren(id string, entries []*echo.Entry) []openChild {
 // taken returns what the children of the run have taken in its earlier lives that have not ended, and
 // theirs.
 func (c *children) taken() effect.Totals {
-	return relatives{c.op.app}.takenByOpen(c.op.run.ID(), c.op.run.recorded, 0)
+	return relatives{c.op.app}.takenByOpen(c.op.run.ID(), c.op.run.Recorded(), 0)
 }
 
 func (a relatives) takenByOpen(id string, entries []*echo.Entry, depth int) (sum effect.Totals) {

@@ -49,6 +49,7 @@ func newChildren(op *opening) *children {
 type childRun struct {
 	detached bool
 	done     chan struct{} // closed when it has ended; what is below is final then
+	closed   chan struct{} // closed when nothing of it is open any more
 	wanted   chan struct{} // closed when somebody waits for it
 	want     sync.Once
 	out      *effect.ChildOutcome
@@ -179,7 +180,7 @@ func (c *children) begin(ctx context.Context, x *engine.Child) (r *childRun, min
 	if r := c.begun[x.Session]; r != nil {
 		return r, false
 	}
-	r = &childRun{detached: x.Detach, done: make(chan struct{}), wanted: make(chan struct{})}
+	r = &childRun{detached: x.Detach, done: make(chan struct{}), closed: make(chan struct{}), wanted: make(chan struct{})}
 	c.begun[x.Session] = r
 	c.live++
 	ctx, cancel := c.bound(ctx, x.Detach)
@@ -226,6 +227,7 @@ func (c *children) do(ctx context.Context, x *engine.Child, r *childRun) {
 	} else {
 		r.err = ctx.Err()
 	}
+	defer close(r.closed)
 	release() // before it is closed, as that waits for those that it has left to themselves
 	close(r.done)
 	closing := Closing{Delivered: true}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"strings"
 
@@ -93,11 +92,6 @@ func (o *opening) findCascade(ctx context.Context, ref string) (*cascade.Reached
 		}
 	}
 	return r, nil
-}
-
-// sameLibrary reports whether the names of two cascades reach the same.
-func sameLibrary(a, b *cascade.Cascade) bool {
-	return maps.EqualFunc(a.Reaches, b.Reaches, func(x, y *cascade.Reached) bool { return x.Hash == y.Hash })
 }
 
 // maskFork takes secrets out of the cascade that a fork is given.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"math"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/names"
 	"github.com/windlass-run/windlass/internal/tool"
+	"github.com/windlass-run/windlass/internal/waits"
 )
 
 // Job is what a run is to do.
@@ -128,6 +130,10 @@ type Watch struct {
 	// Fetching is called when something may be fetched: show is told how far it is, and done that
 	// it has ended.
 	Fetching func() (show func(fetch.Progress), done func())
+	// Ask has a person answer what the run or one of its children waits for, where the run is. It leaves the answer with
+	// the desk, and returns when that is done, when the wait is left as it is, or when ctx has ended, as it does when
+	// somebody else has answered. It is called by several goroutines at once. nil: nobody is asked.
+	Ask func(ctx context.Context, desk waits.Desk, w *waits.Wait)
 }
 
 // complete returns the watch with functions in every field.

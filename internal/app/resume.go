@@ -1,9 +1,11 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -41,7 +43,8 @@ func (a *App) Resume(ctx context.Context, id string, o ResumeOptions, w Watch) (
 	}
 	var r *Run
 	if err = (relatives{a}).check(rec); err == nil {
-		err = checkAnswered(ctx, a.home, rec)
+		err = checkAnswered(ctx, deskOf(a), rec, w.Ask != nil)
+		tellThose(a, rec, err, w)
 	}
 	if err == nil {
 		r, err = a.resume(ctx, j, rec, o, w, nil)
@@ -72,7 +75,8 @@ func (a *App) resume(ctx context.Context, j *journal.Journal, rec *journal.Recor
 	op := a.opening(cfg, options, w)
 	op.dir, op.parent = a.SessionDir(h.SessionID), parent
 	r := op.run
-	r.header, r.started, r.cascade, r.input, r.recorded = h, origin.Started, origin.Cascade, origin.Input, rec.Entries
+	r.header, r.started, r.cascade, r.input = h, origin.Started, origin.Cascade, origin.Input
+	r.recheck.set(rec.Entries)
 	if err := op.chooseModel(); err != nil {
 		return nil, err
 	}
@@ -93,11 +97,29 @@ func checkResumable(rec *journal.Recording) error {
 	return nil
 }
 
-// Changed reports whether the file that the cascade is from, or one that it reaches, says something
-// else by now.
-func (r *Run) Changed() bool {
+// Changed returns the file that says something else by now: that of the cascade, or one that it reaches; "" for none.
+func (r *Run) Changed() string {
 	now, _, err := LoadFile(context.Background(), r.header.File, Known())
-	return err == nil && now != nil && (string(r.secrets.JSON(encoded(now))) != string(encoded(r.cascade)) || !sameLibrary(now, r.cascade))
+	if err != nil || now == nil {
+		return ""
+	}
+	return changedFile(r.header.File, now, r.cascade, func(c *cascade.Cascade) string { return string(r.secrets.JSON(encoded(c))) })
+}
+
+func changedFile(file string, now, then *cascade.Cascade, text func(*cascade.Cascade) string) string {
+	if text(now) != text(then) || len(now.Reaches) != len(then.Reaches) {
+		return file
+	}
+	for _, name := range slices.Sorted(maps.Keys(now.Reaches)) {
+		x, y := now.Reaches[name], then.Reaches[name]
+		switch {
+		case y == nil:
+			return file
+		case x.Hash != y.Hash:
+			return cmp.Or(changedFile(x.File, x.Cascade, y.Cascade, text), x.File)
+		}
+	}
+	return ""
 }
 
 // Fork makes a new session of the beginning of another one, up to its entry seq, and resumes it.

@@ -21,12 +21,12 @@ import (
 // Run is one run with everything that it has open. [App.Start], [App.Resume] and [App.Fork] return
 // it; it is to be done once with [Run.Do], and closed however that ended.
 type Run struct {
-	header   journal.Header
-	started  Started
-	limits   Limits
-	cascade  *cascade.Cascade
-	input    map[string]any
-	recorded []*echo.Entry // of a session that is resumed
+	header  journal.Header
+	started Started
+	limits  Limits
+	cascade *cascade.Cascade
+	input   map[string]any
+	recheck recheck // what was recorded before, and whether the run continues
 
 	journal string // the path of its journal
 	secrets *secret.Set
@@ -37,6 +37,11 @@ type Run struct {
 	cards   *cards.Cards // nil when no phase has a use for them
 	store   *store       // nil without ClickHouse
 
+	around
+}
+
+// around is what a run has to do with besides its own record.
+type around struct {
 	children *children
 }
 
@@ -75,8 +80,8 @@ func (r *Run) Journal() string { return r.journal }
 // Cascade returns what runs.
 func (r *Run) Cascade() *cascade.Cascade { return r.cascade }
 
-// Recorded returns what was recorded of the session before it was resumed.
-func (r *Run) Recorded() []*echo.Entry { return r.recorded }
+// Recorded returns what was recorded of the session before it was resumed, or continues in this process.
+func (r *Run) Recorded() []*echo.Entry { return r.recheck.entries() }
 
 // WithoutSecrets returns a text in which known secrets are replaced by their names.
 func (r *Run) WithoutSecrets(text string) string { return r.secrets.Text(text) }
@@ -92,6 +97,9 @@ func (r *Run) VisitTotals(visit echo.Key) record.Totals { return r.figures.visit
 func (r *Run) Do(ctx context.Context) (*engine.Result, error) {
 	defer r.children.run(ctx)()
 	res, err := r.runner.Run(ctx, r.spec())
+	for r.recheck.take() {
+		res, err = r.runner.Run(ctx, r.spec())
+	}
 	return res, endError(res, r.children, withoutSecrets(r.secrets, err))
 }
 
@@ -99,13 +107,13 @@ func (r *Run) Do(ctx context.Context) (*engine.Result, error) {
 func (r *Run) spec() engine.Spec {
 	spec := engine.Spec{
 		Cascade: r.cascade, Input: r.input, Files: r.started.Files, Log: r.log, WorkDir: r.started.WorkDir, Name: r.started.Name, Rules: r.header.Rules, Redacted: redactionsOf(&r.header), Off: r.started.Off, Header: encoded(r.header),
-		Recording: r.recorded, Background: r.cards.SinceAsked(),
+		Recording: r.Recorded(), Background: r.cards.SinceAsked(),
 		Lineage: engine.Lineage{Depth: r.header.Depth, Taken: r.children.taken(), State: r.started.state(), Trial: r.started.Trial},
 	}
 	spec.Budget = r.limits.Apply(spec.BudgetInForce())
 	if of := r.children.of; of != nil {
 		spec.Parent, spec.Detached = of.Ledger, of.Detach
-		spec.Budget = cmp.Or(r.limitsOfChild(spec.BudgetInForce(), ranWhile(r.children.op.parent.run.recorded, r.recorded)), spec.Budget)
+		spec.Budget = cmp.Or(r.limitsOfChild(spec.BudgetInForce(), ranWhile(r.children.op.parent.run.Recorded(), r.Recorded())), spec.Budget)
 	}
 	return spec
 }
@@ -113,6 +121,7 @@ func (r *Run) spec() engine.Spec {
 // Closing is what closing a run has left to say.
 type Closing struct {
 	Cards       error                        // cards that did not get done
+	Notices     error                        // who was not told of a wait
 	Undelivered *clickhouse.UndeliveredError // rows that ClickHouse does not have; nil: none
 	Delivered   bool                         // ClickHouse has everything
 	Earlier     database.Delivered           // what was delivered of earlier sessions
@@ -155,6 +164,7 @@ func (r *Run) close() Closing {
 		}
 		c.Cards = r.cards.Close()
 	}
+	c.Notices = r.children.op.notices.close()
 	c.Delivered = r.store != nil && (c.Undelivered == nil || c.Undelivered.Rows == 0)
 	return c
 }
@@ -163,6 +173,9 @@ func (r *Run) close() Closing {
 func (c *Closing) add(child Closing) {
 	if child.Cards != nil {
 		c.Cards = errors.Join(c.Cards, child.Cards)
+	}
+	if child.Notices != nil {
+		c.Notices = errors.Join(c.Notices, child.Notices)
 	}
 	if child.Err != nil {
 		c.Err = errors.Join(c.Err, child.Err)

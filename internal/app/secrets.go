@@ -57,6 +57,15 @@ func KnownSecrets(cfg *config.Config, granted []string) *secret.Set {
 	return secret.New(list...)
 }
 
+// SecretsOf returns [KnownSecrets] by the configuration of the program's folder.
+func SecretsOf(a *App, granted []string) (*secret.Set, error) {
+	cfg, err := a.Config()
+	if err != nil {
+		return nil, err
+	}
+	return KnownSecrets(cfg, granted), nil
+}
+
 // plainVariables are granted often and hold nothing that must not be seen.
 var plainVariables = []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"}
 

@@ -12,7 +12,9 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/internal/app/cards"
+	"github.com/windlass-run/windlass/internal/audit"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/database"
@@ -90,6 +92,8 @@ type opening struct {
 	script string // the file of an offline run's script
 	pool   *database.Pool
 	cache  string
+
+	notices *notices
 }
 
 // rootOf returns the opening of the run above that no other of this process has begun.
@@ -102,7 +106,7 @@ func rootOf(o *opening) *opening {
 
 func (a *App) opening(cfg *config.Config, o RunOptions, w Watch) *opening {
 	r := &Run{limits: o.Limits, secrets: KnownSecrets(cfg, o.Rights.AllowEnv)}
-	r.runner = &engine.Runner{Env: grantedEnv(o.Rights.AllowEnv), Mask: r.secrets}
+	r.runner = &engine.Runner{Env: grantedEnv(o.Rights.AllowEnv), Mask: r.secrets, Seams: effect.Seams{Now: a.options.Now}}
 	op := &opening{app: a, config: cfg, options: o, watch: w.complete(), run: r, runner: r.runner}
 	r.children = newChildren(op)
 	r.runner.Children = r.children
@@ -137,16 +141,20 @@ func (o *opening) equip(ctx context.Context, j *journal.Journal) error {
 	o.connect(ctx)
 	plan := o.planCards(ctx)
 	r.journal = j.Path()
-	r.figures = figuresOf(r.recorded)
+	r.figures = figuresOf(r.Recorded())
 	sinks := []echo.Sink{r.figures}
 	observer, shown := o.watch.Follow(r)
 	r.runner.Observer, sinks = observer, append(sinks, shown...)
 	if r.store != nil {
 		sinks = append(sinks, r.store.sink)
 	}
-	box := &postbox{home: o.app.home, run: r}
-	r.runner.Mailbox, r.runner.Signals = box, box
-	r.log = echo.ContinueLog(r.ID(), uint64(len(r.recorded)), nil, j, sinks...)
+	box := &postbox{desk: deskOf(o.app), run: r, warn: o.watch.Notice}
+	box.desk.Secrets = r.secrets
+	o.notices = newNotices(o, box)
+	r.runner.Mailbox, r.runner.Signals, r.runner.Audibles = &asking{Mailbox: o.notices, home: o.app.home, run: r, ask: o.watch.Ask, left: &rootOf(o).run.recheck.left}, box, box
+	r.recheck.run, r.recheck.desk, r.recheck.tried = r, box.desk, map[string]bool{}
+	r.runner.Ready = r.recheck.Ready
+	r.log = echo.ContinueLog(r.ID(), uint64(len(r.Recorded())), o.app.options.Now, j, sinks...)
 	o.startCards(ctx, plan)
 	return nil
 }
@@ -215,14 +223,21 @@ func (o *opening) startCards(ctx context.Context, plan *cards.Plan) {
 	if r.store != nil && plan != nil {
 		t.Database = o.pool.Open().DB
 	}
-	if o.run.started.Off.Cards && r.cascade.UsesCards() && len(r.recorded) == 0 {
+	if o.run.started.Off.Cards && r.cascade.UsesCards() && len(r.Recorded()) == 0 {
 		cards.Warn(t, "no cards are made: auto_context.cards is off in windlass.json; messages are chosen by what can be extracted from them at once")
 	}
 	r.cards = plan.Start(t)
 	r.cards.Equip(r.runner, plan)
-	if len(r.recorded) > 0 {
+	if len(r.Recorded()) > 0 {
 		r.cards.Load(ctx, r.ID())
 	}
+}
+
+// private returns what tools leave alone: the records, what keeps them, who may do what and who did it, and fetched engines, which are run.
+func private(sessions, home, cache string) []string {
+	return append([]string{
+		sessions, config.CommitDir(home), config.MailboxDir(home), config.GrantsDir(home), config.ServeDir(home), clickhouse.EngineDir(home), cache,
+	}, audit.Files(home)...)
 }
 
 func (o *opening) chooseTools(db clickhouse.Options) error {
@@ -230,7 +245,7 @@ func (o *opening) chooseTools(db clickhouse.Options) error {
 	t := tool.Options{
 		Roots:           rights.Roots,
 		Work:            o.run.started.WorkDir,
-		Private:         []string{filepath.Dir(o.dir), config.CommitDir(o.app.home), config.MailboxDir(o.app.home), clickhouse.EngineDir(o.app.home), db.CacheDir}, // fetched engines are run
+		Private:         private(filepath.Dir(o.dir), o.app.home, db.CacheDir),
 		AllowCommands:   rights.AllowCommands,
 		TrustedCommands: o.config.TrustedCommands,
 		ProtectPaths:    o.config.ProtectPaths,

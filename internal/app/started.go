@@ -7,7 +7,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/cascade/library"
@@ -116,7 +115,7 @@ func ReadHeader(h journal.Header, tools ...string) (*Origin, error) {
 func (o *opening) newHeader() (journal.Header, error) {
 	r := o.run
 	h := journal.Header{
-		Version: journal.Version, Rules: engine.Rules, SessionID: r.header.SessionID, StartedAt: time.Now().UTC(), Windlass: o.app.version,
+		Version: journal.Version, Rules: engine.Rules, SessionID: r.header.SessionID, StartedAt: deskOf(o.app).Clock(), Windlass: o.app.version,
 		File: r.header.File, ChildOf: r.header.ChildOf, ChildKey: r.header.ChildKey, Root: r.header.Root, Depth: r.header.Depth,
 	}
 	var err error

@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/config"
@@ -37,7 +38,9 @@ type Redacted struct {
 	Sessions []string          `json:"sessions"`          // others that have the message
 	Tree     []Relative        `json:"tree"`              // sessions that have begun it or that it has begun, also through others, and have its texts
 	Stored   Stored            `json:"clickhouse"`
-	Others   []string          `json:"other_databases"` // that the session was delivered to
+	Others   []string          `json:"other_databases"`    // that the session was delivered to
+	Answers  []string          `json:"answers,omitempty"`  // the waits whose answers had texts of it, were not taken yet, and are removed
+	Audibles []string          `json:"audibles,omitempty"` // letters with texts of it that no turn has taken, and are removed
 }
 
 // Stored is what became of the rows of a redacted session.
@@ -116,12 +119,10 @@ func (r *redacting) run(ctx context.Context, given string) (*Redacted, error) {
 	if !plan.Already {
 		done.Left = append([]redaction.Place{}, plan.Left...)
 	}
-	r.elsewhere(done, plan, rec)
-	if !r.options.DryRun {
-		if err := waits.Forget(r.archive.Home, r.id, rec.Entries); err != nil {
-			return nil, failure.New(failure.StorageFailed, err, "")
-		}
+	if err := r.letters(done, plan, rec.Entries); err != nil {
+		return nil, failure.New(failure.StorageFailed, err, "")
 	}
+	r.elsewhere(done, plan, rec)
 	if err := r.journal(plan); err != nil {
 		return nil, err
 	}
@@ -130,6 +131,23 @@ func (r *redacting) run(ctx context.Context, given string) (*Redacted, error) {
 		err = r.halfDone(err)
 	}
 	return done, err
+}
+
+// letters removes the letters of the session's mailbox that would keep what is redacted: those that its record has, and
+// those with texts of it that no run has taken.
+func (r *redacting) letters(done *Redacted, plan *redaction.Plan, entries []*echo.Entry) error {
+	home := r.archive.Home
+	if plan.Parts != nil {
+		done.Answers = waits.Redacted(home, r.id, entries, plan.Parts.In)
+		done.Audibles = waits.RedactedAudibles(home, r.id, plan.Parts.In)
+	}
+	if r.options.DryRun {
+		return nil
+	}
+	if err := waits.Forget(home, r.id, entries); err != nil {
+		return err
+	}
+	return errors.Join(waits.ForgetAnswers(home, r.id, done.Answers), waits.ForgetAudibles(home, r.id, done.Audibles))
 }
 
 // findError gives the error of a message that is not found its kind.

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/oneline"
 	"github.com/windlass-run/windlass/internal/quantity"
 )
 
@@ -99,6 +101,38 @@ func numbers(list []int) string {
 
 // How says why a candidate is kept: "by votes".
 func How(c *echo.Choice) string {
+	if p := c.Person; p != nil && c.How != echo.ChoicePerson && c.How != echo.ChoiceNone {
+		return byRule(c) + whyNotBy(p)
+	}
+	return byRule(c)
+}
+
+// whyNotBy says why something else than a person decided who was asked.
+func whyNotBy(p *echo.Chooser) string {
+	if p.TimedOut {
+		return ", as nobody chose in time"
+	}
+	return ", as " + By(p) + " found"
+}
+
+// By names the person who has chosen.
+func By(p *echo.Chooser) string {
+	if p == nil || strings.TrimSpace(p.By) == "" {
+		return "a person"
+	}
+	return oneline.Cut(strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, p.By), mostBy)
+}
+
+// mostBy is how much is shown of who has chosen.
+const mostBy = 60
+
+// byRule says what decided.
+func byRule(c *echo.Choice) string {
 	switch c.How {
 	case echo.ChoiceOnly:
 		return "as the only one left"
@@ -109,6 +143,9 @@ func How(c *echo.Choice) string {
 	case echo.ChoiceCheapest:
 		return "as the cheapest of a tie"
 	case echo.ChoiceFirst:
+		if !c.Tie && c.Person != nil {
+			return "as the first"
+		}
 		return "as the first of a tie"
 	case echo.ChoiceUnpriced:
 		return "as the first of a tie, as no cost is known"
@@ -118,6 +155,8 @@ func How(c *echo.Choice) string {
 		return "from the frontier of quality and cost"
 	case echo.ChoiceAggregate:
 		return "by the aggregator"
+	case echo.ChoicePerson, echo.ChoiceNone:
+		return "by " + By(c.Person)
 	}
 	return "by " + string(c.How)
 }
@@ -152,6 +191,8 @@ func tried(c *echo.Choice) string {
 
 func kept(c *echo.Choice) string {
 	switch {
+	case c.How == echo.ChoiceNone:
+		return "all rejected " + How(c)
 	case c.Winner < 0:
 		return "one answer written from them"
 	case c.Winner == 0 && c.Tie:
@@ -172,6 +213,10 @@ func judging(c *echo.Choice) string {
 		what = "writing it "
 		if c.CostUSD != nil && *c.CostUSD == 0 {
 			return "" // they were joined
+		}
+	default:
+		if c.Person != nil && c.Pairs == 0 && c.CostUSD != nil && *c.CostUSD == 0 {
+			return "" // no model has judged
 		}
 	}
 	if c.CostUSD == nil {

@@ -49,6 +49,14 @@ func TestLine(t *testing.T) {
 		"2 candidates, one answer written from them":                                         {Winner: -1, How: echo.ChoiceAggregate, CostUSD: new(float64), Standings: standings(echo.CandidateUsed, echo.CandidateUsed)},
 		"1 candidate, the best so far stays by votes, judging $0.0123":                       {Step: 1, How: echo.ChoiceVotes, CostUSD: &cent, Standings: append(standings(echo.CandidateLost), echo.Standing{})},
 		"1 candidate, a tie: the best so far stays, judging $0.0123":                         {Step: 1, How: echo.ChoiceFirst, Tie: true, CostUSD: &cent, Standings: append(standings(echo.CandidateLost), echo.Standing{})},
+
+		"3 candidates, 2 kept by ada":                                             {Winner: 2, How: echo.ChoicePerson, CostUSD: new(float64), Standings: three, Person: &echo.Chooser{By: "ada"}},
+		"3 candidates, 2 kept by a person, judging $0.0123":                       {Winner: 2, How: echo.ChoicePerson, Pairs: 5, CostUSD: &cent, Standings: three, Person: &echo.Chooser{}},
+		"3 candidates, all rejected by ada":                                       {Winner: -1, How: echo.ChoiceNone, CostUSD: new(float64), Standings: three, Person: &echo.Chooser{By: "ada", Said: "none"}},
+		"3 candidates, 1 kept as the cheapest of a tie, as ada found":             {Winner: 1, How: echo.ChoiceCheapest, Tie: true, CostUSD: new(float64), Standings: three, Person: &echo.Chooser{By: "ada", Said: "tie"}},
+		"3 candidates, 1 kept as the first, as nobody chose in time":              {Winner: 1, How: echo.ChoiceFirst, CostUSD: new(float64), Standings: three, Person: &echo.Chooser{TimedOut: true}},
+		"3 candidates, 2 kept by votes, as nobody chose in time, judging $0.0123": {Winner: 2, How: echo.ChoiceVotes, Pairs: 5, CostUSD: &cent, Standings: three, Person: &echo.Chooser{TimedOut: true}},
+		"3 candidates, 2 kept by e\ufffd[31mvil name":                             {Winner: 2, How: echo.ChoicePerson, CostUSD: new(float64), Standings: three, Person: &echo.Chooser{By: "e\x1b[31mvil name"}},
 	} {
 		require.Equal(t, want, chosen.Line(&c))
 	}

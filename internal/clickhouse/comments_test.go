@@ -21,6 +21,7 @@ var documented = map[string][]string{
 	"sent_messages": {"sent_messages"}, "context_calls": {"context_calls"}, "context_cards": {"context_cards", "unified_cards"},
 	"context_embeddings": {"context_embeddings", "unified_embeddings"}, "sessions": {"sessions", "session_tags"}, "children": {"children"},
 	"soundings": {"soundings"}, "ballots": {"ballots"}, "judges": {"judges"},
+	"waits": {"waits"}, "grants": {"grants"}, "signals": {"signals"},
 	"the cost views":    {"cost_by_session", "cost_by_cascade", "cost_by_phase", "cost_by_model", "cost_by_day", "cost_by_tag"},
 	"the savings views": {"savings_by_session", "savings_by_phase", "savings_by_model"}, "schema_migrations": {"schema_migrations"},
 }

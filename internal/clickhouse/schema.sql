@@ -77,6 +77,17 @@ its own children; a cost is that of the calls whose cost is known. */ -}}
     ORDER BY seq DESC LIMIT 1 BY session_id, key
 ){{end -}}
 
+{{/* What resumed runs have set aside: a wait of them, or an answer, counts no more. */ -}}
+{{define "joinAside"}}LEFT JOIN
+(
+    SELECT session_id AS resumed, groupUniqArrayArray(JSONExtract(data_json, 'set_aside', 'Array(UInt64)')) AS aside
+    FROM {{table "unified_logs"}} WHERE node_type = 'run_resume' GROUP BY session_id
+) AS r ON session_id = r.resumed{{end -}}
+
+{{/* The id of a wait: the first 50 bits of a hash of session and key, in the characters of Crockford's base32. */ -}}
+{{define "waitID"}}arrayStringConcat(arrayMap(i -> substring('0123456789abcdefghjkmnpqrstvwxyz', 1 + bitAnd(bitShiftRight(
+               reinterpretAsUInt64(reverse(substring(SHA256(concat('wait\n', session_id, '\n', key)), 1, 8))), 59 - 5 * i), 31), 1), range(10))){{end -}}
+
 {{define "copied"}}toBool(seq <= ifNull(f.copied_upto, 0)) AS copied{{end -}}
 
 {{/* The calls of phases that were answered, as others were not paid for or not sent at all, and those of the guard, which
@@ -543,3 +554,96 @@ LEFT JOIN
 ) AS v ON c.session_id = v.session_id AND c.phase_name = v.phase_name AND c.visit = v.visit AND c.node = v.node AND c.item = v.item
     AND c.reforge = v.reforge AND c.sounding = v.sounding
 SETTINGS join_use_nulls = 0;
+
+-- One row per wait: what a run asked of people, or a signal that it awaited, and how that ended. A wait without an answer is open
+-- as long as its run can be resumed.
+CREATE OR REPLACE VIEW {{table "waits"}}{{onCluster}} AS
+SELECT w.session_id AS session_id, w.seq AS seq, if(p.root = '', w.session_id, p.root) AS root, {{placeOf "w"}}, w.wait_id AS wait_id,
+       multiIf(a.seq > w.seq AND a.timed_out, 'timed_out', a.seq > w.seq, 'answered', p.over, 'ended', 'open') AS status,
+       JSONExtractString(w.data_json, 'kind') AS kind,
+       JSONExtractString(w.data_json, 'form', 'kind') AS form,
+       if(JSONHas(w.data_json, 'call'), JSONExtractString(w.data_json, 'call', 'tool'), JSONExtractString(w.data_json, 'by', 'tool')) AS tool,
+       substringUTF8(if(JSONHas(w.data_json, 'form'), JSONExtractString(w.data_json, 'form', 'question'), JSONExtractString(w.data_json, 'by', 'note')), 1, 200) AS question,
+       if(a.seq > w.seq AND a.signal != '', a.signal, JSONExtractString(w.data_json, 'signal')) AS signal,
+       JSONExtractString(w.data_json, 'call', 'cascade') AS cascade_hash,
+       JSONExtractString(w.data_json, 'shown') AS shown,
+       w.at AS since,
+       if(JSONExtractFloat(w.data_json, 'timeout_seconds') > 0,
+          addMicroseconds(w.at, toInt64(JSONExtractFloat(w.data_json, 'timeout_seconds') * 1000000)), NULL) AS deadline,
+       if(a.seq > w.seq, a.given_at, NULL) AS answered_at,
+       if(a.seq > w.seq, a.at, NULL) AS taken_at,
+       (toUnixTimestamp64Micro(answered_at) - toUnixTimestamp64Micro(w.at)) / 1000000 AS wait_seconds,
+       if(a.seq > w.seq, a.answered_by, '') AS answered_by,
+       if(a.seq > w.seq, a.via, '') AS via,
+       toBool(a.seq > w.seq AND a.timed_out) AS timed_out,
+       if(kind = 'approval' AND a.seq > w.seq, a.decision, '') AS decision,
+       if(a.seq > w.seq, a.answer, '') AS answer,
+       if(a.seq > w.seq, a.grant_scope, '') AS grant_scope,
+       if(a.seq > w.seq, a.grant_id, '') AS grant_id,
+       if(a.seq > w.seq, a.letter, '') AS letter,
+       w.copied AS copied, toBool(a.seq > w.seq AND a.copied) AS answer_copied
+FROM
+(
+    SELECT *, {{template "waitID"}} AS wait_id, {{template "copied"}}
+    FROM {{table "unified_logs"}} AS l FINAL {{template "joinForks"}} {{template "joinAside"}}
+    WHERE node_type = 'wait' AND NOT has(r.aside, seq)
+    ORDER BY seq DESC LIMIT 1 BY session_id, key
+) AS w
+LEFT JOIN
+(
+    SELECT session_id, seq, at, key, parseDateTime64BestEffortOrZero(JSONExtractString(data_json, 'at'), 6, 'UTC') AS given_at,
+           JSONExtractString(data_json, 'by') AS answered_by, JSONExtractString(data_json, 'via') AS via,
+           JSONExtractBool(data_json, 'timed_out') AS timed_out, JSONExtractRaw(data_json, 'value') AS answer,
+           JSONExtractString(data_json, 'value', 'decision') AS decision, JSONExtractString(data_json, 'signal') AS signal,
+           JSONExtractString(data_json, 'grant', 'scope') AS grant_scope, JSONExtractString(data_json, 'grant', 'id') AS grant_id,
+           JSONExtractString(data_json, 'letter') AS letter, {{template "copied"}}
+    FROM {{table "unified_logs"}} AS l FINAL {{template "joinForks"}} {{template "joinAside"}}
+    WHERE node_type = 'answer' AND NOT has(r.aside, seq)
+    ORDER BY seq DESC LIMIT 1 BY session_id, key
+) AS a ON w.session_id = a.session_id AND w.key = a.key
+LEFT JOIN
+(
+    SELECT session_id, max(root) AS root, maxIf(seq, node_type = 'run_end') > maxIf(seq, node_type IN ('run_start', 'run_resume'))
+           AND argMaxIf(JSONExtractString(data_json, 'status'), seq, node_type = 'run_end') != 'waiting' AS over
+    FROM {{table "unified_logs"}} FINAL WHERE node_type IN ('run_start', 'run_resume', 'run_end') GROUP BY session_id
+) AS p ON w.session_id = p.session_id
+SETTINGS join_use_nulls = 0;
+
+-- One row per approval that counts for more than its call, with how often it has been used. What a fork has copied of uses is in those
+-- of the session that it comes from.
+CREATE OR REPLACE VIEW {{table "grants"}}{{onCluster}} AS
+SELECT w.session_id AS session_id, w.seq AS seq, w.root AS root, {{placeOf "w"}}, w.wait_id AS grant_id, w.grant_scope AS scope, w.tool AS tool,
+       w.cascade_hash AS cascade_hash, w.answered_by AS granted_by, w.via AS via, w.answered_at AS granted_at,
+       u.uses AS uses, if(u.uses > 0, u.last_used_at, NULL) AS last_used_at, w.answer_copied AS copied
+FROM {{table "waits"}} AS w
+LEFT JOIN
+(
+    SELECT grant_id, count() AS uses, max(answered_at) AS last_used_at
+    FROM {{table "waits"}} WHERE grant_id != '' AND via = 'grant' AND NOT answer_copied GROUP BY grant_id
+) AS u ON w.wait_id = u.grant_id
+WHERE w.grant_scope != '' AND w.grant_id = ''
+SETTINGS join_use_nulls = 0;
+
+-- One row per signal that a run has sent or taken. One that a person has sent and no run has taken is only in its mailbox.
+CREATE OR REPLACE VIEW {{table "signals"}}{{onCluster}} AS
+SELECT x.letter AS letter, max(x.signal) AS signal, max(x.from_session) AS from_session, max(x.from_key) AS from_key,
+       if(from_session != '', from_session, max(x.sender)) AS sent_by, if(from_session != '', 'tool', max(x.via)) AS via,
+       max(x.to_session) AS to_session, if(from_session != '', max(x.fired), max(x.given)) AS sent_at,
+       max(x.payload) AS payload, max(x.problem) AS problem,
+       max(x.taker) AS taken_by, max(x.taken_key) AS taken_key, max(x.taken_wait) AS taken_wait, max(x.taken) AS taken_at,
+       multiIf(taken_by != '', 'taken', problem != '', 'not_sent', 'sent') AS status
+FROM
+(
+    SELECT JSONExtractString(data_json, 'letter') AS letter, JSONExtractString(data_json, 'signal') AS signal, session_id AS from_session,
+           key AS from_key, '' AS sender, '' AS via, JSONExtractString(data_json, 'session') AS to_session,
+           CAST(at, 'Nullable(DateTime64(6, \'UTC\'))') AS fired, CAST(NULL, 'Nullable(DateTime64(6, \'UTC\'))') AS given,
+           JSONExtractRaw(data_json, 'payload') AS payload, JSONExtractString(data_json, 'problem') AS problem, '' AS taker, '' AS taken_key, '' AS taken_wait,
+           CAST(NULL, 'Nullable(DateTime64(6, \'UTC\'))') AS taken, {{template "copied"}}
+    FROM {{table "unified_logs"}} AS l FINAL {{template "joinForks"}}
+    WHERE node_type = 'value' AND JSONHas(data_json, 'letter') AND JSONHas(data_json, 'signal')
+    UNION ALL
+    SELECT letter, signal, '', '', answered_by, via, '', NULL, answered_at, answer, '', session_id, key, wait_id, taken_at, answer_copied
+    FROM {{table "waits"}} WHERE letter != ''
+) AS x
+WHERE NOT x.copied
+GROUP BY x.letter;

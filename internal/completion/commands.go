@@ -34,6 +34,8 @@ var wordCompleters = map[string]completer{
 	"resume":           onlyFirst(sessionNames),
 	"verify":           onlyFirst(sessionNames),
 	"waiting":          onlyFirst(sessionNames),
+	"audible":          onlyFirst(sessionNames),
+	"artifacts":        onlyFirst(sessionNames),
 	"replay":           onlyFirst(sessionNames),
 	"sessions show":    onlyFirst(sessionNames),
 	"sessions handoff": onlyFirst(sessionNames),

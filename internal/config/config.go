@@ -31,6 +31,14 @@ type Config struct {
 	Off             Off      // what is switched off of auto_context
 	ProtectPaths    []string // what tools do not write, besides the table of package protection
 	CascadePaths    []string // further folders in which cascades are found by their ids, as the file has them
+	Notify          []Notify // who is told when a run waits
+}
+
+// Notify is an address or a command that is told when a run waits. It has one of them.
+type Notify struct {
+	Webhook string            `json:"webhook,omitempty"` // http or https; "${NAME}" stands for the environment variable
+	Headers map[string]string `json:"headers,omitempty"` // of the request; a value "${NAME}" stands for the environment variable
+	Command []string          `json:"command,omitempty"` // the program and its arguments
 }
 
 // Off is what windlass.json switches off of auto_context, whatever a cascade says.

@@ -58,5 +58,11 @@ func CommitDir(home string) string { return filepath.Join(home, "commit") }
 // MailboxDir returns the folder below home with the signals that are for whichever session waits first.
 func MailboxDir(home string) string { return filepath.Join(home, "mailbox") }
 
+// GrantsDir returns the folder of approvals that count for more than their call.
+func GrantsDir(home string) string { return filepath.Join(home, "grants") }
+
+// ServeDir returns the folder below home with the tokens of servers.
+func ServeDir(home string) string { return filepath.Join(home, "serve") }
+
 // SessionsDir returns the folder below home that the sessions are in.
 func SessionsDir(home string) string { return filepath.Join(home, "sessions") }

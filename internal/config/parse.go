@@ -53,6 +53,7 @@ func Parse(name string, data []byte) (*Config, error) {
 			"protect_paths":    func(n *source.Node) { c.ProtectPaths = p.protectPaths(n) },
 			"cascade_paths":    func(n *source.Node) { c.CascadePaths = p.cascadePaths(n) },
 			"retention":        func(n *source.Node) { c.Retention = p.retention(n) },
+			"notify":           func(n *source.Node) { c.Notify = p.notify(n) },
 			"auto_context":     func(n *source.Node) { c.Off = p.autoContext(n) },
 			"models": func(n *source.Node) {
 				p.Each(n, "models", func(key string, v *source.Node) { c.Models[key] = p.model(key, v) })

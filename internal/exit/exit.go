@@ -46,7 +46,9 @@ var codes = map[failure.Kind]int{
 	failure.Interrupted:      Interrupted,
 	failure.Waiting:          Waiting,
 	failure.UnknownWait:      Usage,
+	failure.InvalidAnswer:    Usage,
 	failure.AlreadyAnswered:  Failed,
+	failure.LetterTaken:      Failed,
 }
 
 // Of gives an error that has no exit code yet that of its kind.

@@ -24,6 +24,8 @@ var hints = map[failure.Kind]string{
 	failure.Diverged:       "--fork with an entry before that one, or a cascade from which it follows",
 	failure.StorageFailed:  "windlass doctor",
 	failure.UnknownWait:    "windlass waiting",
+
+	failure.AlreadyAnswered: "windlass waiting, which lists what is open",
 }
 
 // hintFor returns the next step for an error that says more than its kind; "" for others.

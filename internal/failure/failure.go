@@ -38,6 +38,8 @@ const (
 	Interrupted      Kind = "interrupted"       // the run was interrupted
 	Waiting          Kind = "waiting"           // the run waits for an answer that is not there
 	UnknownWait      Kind = "unknown_wait"      // no such open wait, or more than one
+	LetterTaken      Kind = "letter_taken"      // the id that a client gave a letter is that of another one
+	InvalidAnswer    Kind = "invalid_answer"    // the answer does not fit what is asked
 	AlreadyAnswered  Kind = "already_answered"  // the wait has an answer, or has ended, or shows something else by now
 )
 

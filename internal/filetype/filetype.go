@@ -3,6 +3,11 @@ package filetype
 
 import (
 	"bytes"
+	"encoding/binary"
+	"image"
+	_ "image/gif"  // reads its head
+	_ "image/jpeg" // reads its head
+	_ "image/png"  // reads its head
 	"slices"
 	"strings"
 )
@@ -86,4 +91,32 @@ func fits(data []byte, pattern string) bool {
 		data = data[min(len(part)+1, len(data)):]
 	}
 	return true
+}
+
+// Size returns how many pixels an image has, by its head alone; zeros where that does not say it. The error says why
+// the head cannot be read.
+func Size(data []byte) (width, height int, err error) {
+	if is, _ := Of(data); is == "image/webp" {
+		width, height = webpSize(data)
+		return width, height, nil
+	}
+	c, _, err := image.DecodeConfig(bytes.NewReader(data))
+	return c.Width, c.Height, err
+}
+
+// webpSize reads the size of a WebP image, in each of its three formats.
+func webpSize(data []byte) (width, height int) {
+	if len(data) < 30 {
+		return 0, 0
+	}
+	switch head := data[20:]; string(data[12:16]) {
+	case "VP8X":
+		return 1 + int(binary.LittleEndian.Uint32(head[4:])&0xffffff), 1 + int(binary.LittleEndian.Uint32(head[6:])>>8)
+	case "VP8L":
+		bits := binary.LittleEndian.Uint32(head[1:])
+		return 1 + int(bits&0x3fff), 1 + int(bits>>14&0x3fff)
+	case "VP8 ":
+		return int(binary.LittleEndian.Uint16(head[6:]) & 0x3fff), int(binary.LittleEndian.Uint16(head[8:]) & 0x3fff)
+	}
+	return 0, 0
 }

@@ -1,6 +1,9 @@
 package filetype
 
 import (
+	"bytes"
+	"image"
+	"image/png"
 	"strings"
 	"testing"
 
@@ -44,4 +47,26 @@ func TestKinds(t *testing.T) {
 	require.True(t, Image.Takes("image/webp") && Any.Takes("image/webp") && Any.Takes("application/pdf") && PDF.Takes("application/pdf"))
 	require.False(t, PDF.Takes("image/webp") || Image.Takes("application/pdf") || Kind("date").IsKnown())
 	require.Equal(t, "image PDF image or PDF", strings.Join([]string{Image.Noun(), PDF.Noun(), Any.Noun()}, " "))
+}
+
+// The size of an image is that of its head; one that does not say it has none.
+func TestSize(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	require.NoError(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 640, 480))))
+	rest := strings.Repeat("\x00", 20)
+	for text, want := range map[string][2]int{
+		b.String(): {640, 480},
+		"RIFF\x16\x00\x00\x00WEBPVP8L\x0a\x00\x00\x00\x2f\x7f\xc2\x77\x00" + rest:                     {640, 480},
+		"RIFF\x16\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x00\x00\x00\x00\x7f\x02\x00\xdf\x01\x00" + rest: {640, 480},
+		"RIFF\x16\x00\x00\x00WEBPVP8 \x0a\x00\x00\x00\x30\x01\x00\x9d\x01\x2a\x80\x02\xe0\x01" + rest: {640, 480},
+		"RIFF\x16\x00\x00\x00WEBPVP8?" + rest:                                                         {},
+		"RIFF\x16\x00\x00\x00WEBPVP8X":                                                                {},
+	} {
+		width, height, err := Size([]byte(text))
+		require.NoError(t, err, "%q", text)
+		require.Equal(t, want, [2]int{width, height}, "%q", text)
+	}
+	_, _, err := Size([]byte("\xff\xd8\xff\xe0 no image"))
+	require.Error(t, err)
 }

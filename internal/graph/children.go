@@ -92,7 +92,7 @@ func (b builder) children(at int, p *cascade.Phase) {
 	for _, tool := range p.Tackle {
 		b.beginsKnown(at, tool, "tool")
 	}
-	if p.Deterministic() {
+	if p.Tool != "" {
 		b.beginsKnown(at, p.Tool, "tool")
 	}
 	if p.Rules.LoopUntil != "" {

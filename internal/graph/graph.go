@@ -19,7 +19,7 @@ type Kind string
 const (
 	Next    Kind = "next"     // the next phase of the file
 	Handoff Kind = "handoff"  // of handoffs: the model chooses among several
-	Routing Kind = "routing"  // by the result of a tool
+	Routing Kind = "routing"  // by the result of a tool, or by the decision of a person
 	OnError Kind = "on_error" // when the phase fails
 	After   Kind = "after"    // the second waits for the end of the first
 	Child   Kind = "child"    // a phase begins another cascade and waits for it
@@ -182,7 +182,7 @@ func (b builder) lines(p *cascade.Phase) []string {
 		out = append(out, listLine(p.ForEach))
 	}
 	out = append(out, soundingLines(p.Soundings)...)
-	if p.Deterministic() {
+	if p.Tool != "" {
 		out = append(out, "tool: "+p.Tool)
 	}
 	if len(p.Tackle) > 0 {
@@ -230,6 +230,7 @@ func (b builder) routes(at int, p *cascade.Phase) {
 	for _, value := range slices.Sorted(maps.Keys(p.Routing)) {
 		b.to(at, p.Routing[value], Routing, value)
 	}
+	b.decisions(at, p)
 	if p.OnError != nil && p.OnError.Inline == nil {
 		b.to(at, p.OnError.Phase, OnError, "on error")
 	}

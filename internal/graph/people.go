@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/windlass-run/windlass/cascade"
@@ -21,8 +22,24 @@ func (b builder) peopleLines(p *cascade.Phase) []string {
 	if len(approve) > 0 {
 		out = append(out, "approval: "+list(approve))
 	}
+	if p.Wait != nil {
+		out = append(out, "waits: "+p.Wait.For())
+	}
 	if p.HumanInput != nil {
 		out = append(out, "asks a person: "+p.HumanInput.Kind())
 	}
+	if p.DecisionPoints != nil {
+		out = append(out, "asks for decisions")
+	}
 	return out
+}
+
+// decisions adds where the decisions of people lead.
+func (b builder) decisions(at int, p *cascade.Phase) {
+	if p.DecisionPoints == nil {
+		return
+	}
+	for _, id := range slices.Sorted(maps.Keys(p.DecisionPoints.Routing)) {
+		b.to(at, p.DecisionPoints.Routing[id], Routing, id)
+	}
 }

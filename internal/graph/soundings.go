@@ -44,10 +44,19 @@ func candidatesLine(s *soundings.Soundings) string {
 		return line + ", joined"
 	case s.Aggregates():
 		return line + ", one answer written from all"
+	case s.Evaluator == soundings.ByHuman:
+		return line + ", a person chooses one"
+	case s.Evaluator == soundings.ByHybrid:
+		return fmt.Sprintf("%s, a person chooses one of the best %d", line, min(s.Leaves(), most))
+	case s.Pareto != nil && s.Pareto.Prefers() == soundings.Interactive:
+		return line + ", a person chooses one of the frontier of quality and cost"
 	case s.Pareto != nil:
 		return line + ", one kept of the frontier of quality and cost"
 	case s.CostAware != nil:
 		return line + ", one kept by quality and cost"
+	}
+	if s.Tie() == soundings.TieHuman {
+		return line + ", one kept by votes; a person decides a tie"
 	}
 	return line + ", one kept by votes"
 }

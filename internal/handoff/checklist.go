@@ -91,25 +91,32 @@ func (c *checklists) merged() []checked {
 	return out
 }
 
-func (g *gathered) readHistory(phase string, history []*echo.Entry) {
+// readHistory reads what models have answered in a phase, and what their calls have done: that is done also where a person has
+// taken the answer back.
+func (g *gathered) readHistory(phase string, history []*echo.Entry, gone map[*echo.Entry]bool) {
 	for i, e := range history {
 		m := e.Message
 		if m.Role() != echo.RoleAssistant {
 			continue
 		}
-		text := m.Text()
-		if len(checklistIn(text)) > 0 {
-			g.lists.set("answers of "+phase, text)
-		}
-		if hasSection(text, blockerTitle) {
-			g.blockers.set(sourceAnswer, text)
-		}
-		for _, d := range append(decisionsIn(text), sectionsIn(text, choiceTitle)...) {
-			g.decisions = append(g.decisions, echo.HandoffItem{Source: sourceAnswer, Text: d})
+		if !gone[e] {
+			g.readAnswer(phase, m.Text())
 		}
 		for _, c := range wellDone(m.ToolCalls(), history[i+1:]) {
 			g.readCall(c)
 		}
+	}
+}
+
+func (g *gathered) readAnswer(phase, text string) {
+	if len(checklistIn(text)) > 0 {
+		g.lists.set("answers of "+phase, text)
+	}
+	if hasSection(text, blockerTitle) {
+		g.blockers.set(sourceAnswer, text)
+	}
+	for _, d := range append(decisionsIn(text), sectionsIn(text, choiceTitle)...) {
+		g.decisions = append(g.decisions, echo.HandoffItem{Source: sourceAnswer, Text: d})
 	}
 }
 

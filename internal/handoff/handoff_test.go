@@ -197,3 +197,24 @@ func TestHandoffFiles(t *testing.T) {
 		require.Contains(t, Markdown(&echo.Handoff{Workspace: &w}), want)
 	}
 }
+
+// TestHandoffOfWhatWasTakenBack: the words of an answer that a person has taken back are nowhere in a handoff; what its calls have
+// done is.
+func TestHandoffOfWhatWasTakenBack(t *testing.T) {
+	t.Parallel()
+	b := &recordBuilder{t: t, cascade: "c"}
+	b.add(echo.RunKey().Step(echo.StepStart), echo.RunStart{})
+	visit := echo.PhaseKey("p", 1)
+	b.add(visit.Step(echo.StepStart), echo.PhaseStart{Visit: 1})
+	attempt := visit.Attempt(1)
+	b.answer(attempt.Turn(1), echo.NewText(echo.RoleAssistant, echo.KindAnswer, "A first step."))
+	call := echo.ToolCall{ID: "1", Name: "write_file", Arguments: `{"path":"a.md","content":"x"}`}
+	b.answer(attempt.Turn(2), echo.Seal(echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, Parts: echo.Text("Decision: never\n- [ ] never"), ToolCalls: []echo.ToolCall{call}}), echo.NewToolResult(call, echo.Text("written"), false))
+	b.message(attempt.Turn(2).Numbered(echo.StepAudible, 1), echo.NewText(echo.RoleUser, echo.KindRetract, "Not so."))
+	h, err := Of(b.entries)
+	require.NoError(t, err)
+	require.Equal(t, "A first step.", h.Progress.Said)
+	require.Empty(t, h.Decisions)
+	require.NotContains(t, Markdown(h), "never")
+	require.Contains(t, Markdown(h), "a.md")
+}

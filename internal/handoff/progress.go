@@ -111,8 +111,10 @@ func (p *progress) gather() *gathered {
 				tried = append(tried, p.record.History(b.Key)...)
 			}
 		}
+		gone := retracted(told)
 		told = slices.DeleteFunc(told, func(e *echo.Entry) bool { return !record.IsOwn(e) })
-		g.readHistory(v.Phase, told)
+		g.readHistory(v.Phase, told, gone)
+		told = slices.DeleteFunc(told, func(e *echo.Entry) bool { return gone[e] })
 		histories[i] = append(told, slices.DeleteFunc(tried, func(e *echo.Entry) bool { return !record.IsOwn(e) })...)
 	}
 	g.readChecklists()
@@ -138,6 +140,19 @@ func (p *progress) gather() *gathered {
 	g.decisions = once(append(p.choices(histories), g.decisions...))
 	g.blocking = once(g.blocking)
 	return g
+}
+
+// retracted returns the entries of a history that a person has taken back.
+func retracted(history []*echo.Entry) map[*echo.Entry]bool {
+	items := make([]echo.Item, len(history))
+	for i, e := range history {
+		items[i] = echo.Item{Message: e.Message, Attempt: e.Attempt}
+	}
+	out := map[*echo.Entry]bool{}
+	for i, gone := range echo.Retracted(items) {
+		out[history[i]] = gone
+	}
+	return out
 }
 
 // finished returns the newest visit of each phase that ended well, in their order.

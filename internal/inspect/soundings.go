@@ -29,7 +29,8 @@ type SoundingStep struct {
 	Pairs      []BallotPair  `json:"pairs"`
 	Scores     []echo.Ballot `json:"scores,omitempty"`
 	Judges     []Judge       `json:"judges"`
-	Choice     *echo.Choice  `json:"choice"` // nil: it was not made yet
+	Choice     *echo.Choice  `json:"choice"`             // nil: it was not made yet
+	Waits      string        `json:"waits_id,omitempty"` // the wait by which a person is to choose; "": none does now
 }
 
 // Candidate is one of several tries.
@@ -105,6 +106,9 @@ func (st *SoundingStep) AllFailed() bool {
 
 // Unchosen says why there is no choice.
 func (st *SoundingStep) Unchosen() string {
+	if st.Waits != "" {
+		return "a person is to choose: windlass answer " + st.Waits
+	}
 	if st.AllFailed() {
 		return fmt.Sprintf("all %s failed, so there was nothing to choose from", quantity.Of(len(st.Candidates), "candidate"))
 	}
@@ -153,7 +157,7 @@ func (r *Record) Soundings(phase string) ([]Sounding, error) {
 
 // AllSoundings returns the soundings of the session in the order in which they began; none is no error.
 func (r *Record) AllSoundings() ([]Sounding, error) {
-	t := tries{at: map[echo.Key]*Sounding{}}
+	t := tries{session: r.ID, at: map[echo.Key]*Sounding{}}
 	for _, e := range record.Counted(r.Entries) {
 		if err := t.add(e); err != nil {
 			return nil, failure.New(failure.Damaged, fmt.Errorf("the record of session %s does not fit together: %w", r.ID, err), "")
@@ -170,8 +174,9 @@ func (r *Record) AllSoundings() ([]Sounding, error) {
 
 // tries collects soundings from entries.
 type tries struct {
-	at    map[echo.Key]*Sounding
-	order []echo.Key
+	session string
+	at      map[echo.Key]*Sounding
+	order   []echo.Key
 }
 
 // place returns what an entry is of: the sounding, the step of refinement, and the number of the candidate, 0 for none.
@@ -194,6 +199,16 @@ func (t *tries) add(e *echo.Entry) error {
 		return t.begin(e, sounded, n, number)
 	case echo.NodeBallot:
 		return t.ballot(e, sounded, n)
+	case echo.NodeWait:
+		if isChoice(e.Key) {
+			t.step(sounded, n).Waits = echo.WaitID(t.session, e.Key)
+			return nil
+		}
+	case echo.NodeAnswer:
+		if isChoice(e.Key) {
+			t.step(sounded, n).Waits = ""
+			return nil
+		}
 	case echo.NodeChoice:
 		d, err := echo.Read[echo.Choice](e)
 		if err == nil {
@@ -207,6 +222,13 @@ func (t *tries) add(e *echo.Entry) error {
 		}
 	}
 	return nil
+}
+
+// isChoice reports whether a wait is that for a choice among candidates.
+func isChoice(k echo.Key) bool {
+	p := k.Path()
+	n := len(p.Effect)
+	return n > 1 && p.Effect[n-1].Kind == echo.StepWait && p.Effect[n-2].Kind == echo.StepChoice
 }
 
 // step returns a step of a sounding, which begins with it.

@@ -20,11 +20,11 @@ import (
 // DefaultWindow is the context window of a model that nobody knows, in tokens.
 const DefaultWindow = 200_000
 
-// The bounds of asking a server on this machine for the window of a model.
-const (
-	askLimit  = 2 * time.Second // for all its requests
-	askAnswer = 1 << 20         // bytes of an answer
-)
+// askLimit is the time for all requests that ask a server on this machine for the window of a model. Tests have more.
+var askLimit = 2 * time.Second
+
+// askAnswer is how many bytes of an answer to one of them are read.
+const askAnswer = 1 << 20
 
 // askWindow returns the function that asks an endpoint on this machine for the window that it gives
 // a model, nil for other endpoints and where the configuration says what it is.

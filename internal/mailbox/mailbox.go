@@ -3,6 +3,8 @@
 //
 //	answer-WAIT.json    the answer to a wait: the first one that is left is the only one
 //	signal-LETTER.json  a signal
+//	audible-LETTER.json what a person says to the session while it runs
+//	heard-LETTER.json   which place of the run has taken that
 //	taken-LETTER.json   which wait has taken a signal
 //
 // Any process may leave letters at any time. Whoever runs the session turns them into entries of its record:
@@ -30,7 +32,10 @@ import (
 const MaxLetter = 1 << 20
 
 // Box is a mailbox. The folder need not be there.
-type Box struct{ Dir string }
+type Box struct {
+	Dir  string
+	link func(from, to string) error // nil: os.Link
+}
 
 // Letter is what is left in a mailbox.
 type Letter struct {
@@ -43,7 +48,17 @@ type Letter struct {
 type TakenError struct{ Letter }
 
 func (e *TakenError) Error() string {
+	if e.TimedOut {
+		return fmt.Sprintf("the wait %s ended without an answer at %s", e.Wait, e.At.Local().Format("2006-01-02 15:04:05"))
+	}
 	return fmt.Sprintf("the wait %s was answered by %s (%s) at %s", e.Wait, cmp.Or(e.By, "somebody"), e.Via, e.At.Local().Format("2006-01-02 15:04:05"))
+}
+
+// TooLongError says that what was to be left is longer than a letter may be.
+type TooLongError struct{ Bytes int }
+
+func (e *TooLongError) Error() string {
+	return fmt.Sprintf("a letter has %d bytes, at most %d are taken", e.Bytes, MaxLetter)
 }
 
 // Answer leaves the answer to a wait. The error is a [*TakenError] when it has one.
@@ -78,6 +93,36 @@ func (b Box) Send(name string, a echo.Answer) error {
 	return err
 }
 
+// SendOnce is Send for letters whose ids are those of clients, who send a request again when its answer was lost. The error is an
+// [*OtherLetterError] when the letter of this id is another signal.
+func (b Box) SendOnce(name string, a echo.Answer) error {
+	err := b.write(signalFile(a.Letter), Letter{Signal: name, Answer: a})
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	first, err := b.read(signalFile(a.Letter))
+	if err != nil {
+		return err
+	}
+	if first == nil || first.Signal != name || !isSameValue(first.Value, a.Value) {
+		return &OtherLetterError{ID: a.Letter, First: first}
+	}
+	return nil
+}
+
+// isSameValue compares values that came from JSON.
+func isSameValue(a, b any) bool {
+	x, err := json.Marshal(a)
+	y, err2 := json.Marshal(b)
+	return err == nil && err2 == nil && bytes.Equal(x, y)
+}
+
+// IsSent reports whether a signal with this id is in a mailbox, whoever has taken it.
+func IsSent(b Box, letter string) bool {
+	l, err := b.read(signalFile(letter))
+	return l != nil && err == nil
+}
+
 // Taken returns the signal of a name that a claimant has taken here, nil when there is none.
 func (b Box) Taken(name, claimant string) (*echo.Answer, error) {
 	letters, err := b.signals(name)
@@ -85,11 +130,7 @@ func (b Box) Taken(name, claimant string) (*echo.Answer, error) {
 		return nil, err
 	}
 	for _, l := range letters {
-		by, err := b.takenBy(l.Letter)
-		switch {
-		case err != nil:
-			return nil, err
-		case by == claimant:
+		if by, err := b.takenBy(l.Letter); err == nil && by == claimant {
 			return &l.Answer, nil
 		}
 	}
@@ -102,7 +143,7 @@ func (b Box) Take(name, claimant string, deadline time.Time) (*echo.Answer, erro
 	if a, err := b.Taken(name, claimant); a != nil || err != nil {
 		return a, err
 	}
-	free, err := b.free(name, deadline)
+	free, err := b.Free(name, deadline)
 	if err != nil {
 		return nil, err
 	}
@@ -119,18 +160,27 @@ func (b Box) Take(name, claimant string, deadline time.Time) (*echo.Answer, erro
 	return nil, nil //nolint:nilnil // see above
 }
 
-// Has reports whether Take would return a signal.
-func (b Box) Has(name, claimant string, deadline time.Time) (bool, error) {
+// Oldest returns the signal that Take would return, and takes nothing.
+func (b Box) Oldest(name, claimant string, deadline time.Time) (*echo.Answer, error) {
 	if a, err := b.Taken(name, claimant); a != nil || err != nil {
-		return a != nil, err
+		return a, err
 	}
-	free, err := b.free(name, deadline)
-	return len(free) > 0, err
+	free, err := b.Free(name, deadline)
+	if err != nil || len(free) == 0 {
+		return nil, err
+	}
+	return &free[0].Answer, nil
 }
 
-// free returns the signals of a name that nobody has taken and that were sent before a deadline that is not zero, the
+// Has reports whether Take would return a signal.
+func (b Box) Has(name, claimant string, deadline time.Time) (bool, error) {
+	a, err := b.Oldest(name, claimant, deadline)
+	return a != nil, err
+}
+
+// Free returns the signals of a name that nobody has taken and that were sent before a deadline that is not zero, the
 // oldest first.
-func (b Box) free(name string, deadline time.Time) ([]Letter, error) {
+func (b Box) Free(name string, deadline time.Time) ([]Letter, error) {
 	letters, err := b.signals(name)
 	if err != nil {
 		return nil, err
@@ -138,10 +188,7 @@ func (b Box) free(name string, deadline time.Time) ([]Letter, error) {
 	var out []Letter
 	for _, l := range letters {
 		by, err := b.takenBy(l.Letter)
-		if err != nil {
-			return nil, err
-		}
-		if by == "" && (deadline.IsZero() || l.At.Before(deadline)) {
+		if err == nil && by == "" && (deadline.IsZero() || l.At.Before(deadline)) {
 			out = append(out, l)
 		}
 	}
@@ -152,34 +199,34 @@ type taken struct {
 	By string `json:"by"`
 }
 
-func (b Box) takenBy(letter string) (string, error) {
-	text, err := b.open(takenFile(letter))
+func (b Box) takenBy(letter string) (string, error) { return b.claimed(takenFile(letter)) }
+
+// claimed returns who has taken a letter, by the file that says it; "" when nobody has.
+func (b Box) claimed(file string) (string, error) {
+	text, err := b.open(file)
 	if text == nil || err != nil {
 		return "", err
 	}
 	var t taken
 	if err := json.Unmarshal(text, &t); err != nil || t.By == "" { // it was not written by a mailbox, or is torn
-		return "", fmt.Errorf("read %s: it does not say who has taken the signal", filepath.Join(b.Dir, takenFile(letter)))
+		return "", fmt.Errorf("read %s: it does not say who has taken the letter", filepath.Join(b.Dir, file))
 	}
 	return t.By, nil
 }
 
-// signals returns the signals of a name, of every name for "", by their times and then their ids.
+// signals returns the signals of a name, by their times and then their ids. Files that are no letters are left out:
+// [Box.Damaged] has them.
 func (b Box) signals(name string) ([]Letter, error) {
-	list, err := os.ReadDir(b.Dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read the mailbox: %w", err)
+	files, err := b.files()
+	if err != nil {
+		return nil, err
 	}
 	var out []Letter
-	for _, e := range list {
-		if !strings.HasPrefix(e.Name(), "signal-") || !strings.HasSuffix(e.Name(), ".json") {
+	for _, file := range files {
+		if !strings.HasPrefix(file, "signal-") {
 			continue
 		}
-		l, err := b.read(e.Name())
-		if err != nil {
-			return nil, err
-		}
-		if l != nil && (name == "" || l.Signal == name) {
+		if l, err := b.read(file); err == nil && l != nil && l.Signal == name {
 			out = append(out, *l)
 		}
 	}
@@ -187,6 +234,46 @@ func (b Box) signals(name string) ([]Letter, error) {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Letter, b.Letter))
 	})
 	return out, nil
+}
+
+// files returns the names of the files that have letters, or say who has taken one.
+func (b Box) files() ([]string, error) {
+	list, err := os.ReadDir(b.Dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the mailbox: %w", err)
+	}
+	var out []string
+	for _, e := range list {
+		kind, _, ok := strings.Cut(e.Name(), "-")
+		if ok && strings.HasSuffix(e.Name(), ".json") && slices.Contains([]string{"answer", "signal", "audible", "heard", "taken"}, kind) {
+			out = append(out, e.Name())
+		}
+	}
+	return out, nil
+}
+
+// Damaged returns an error for each file of the mailbox that cannot be read, with its path. What is whole is not
+// affected by it.
+func (b Box) Damaged() []error {
+	files, err := b.files()
+	if err != nil {
+		return []error{err}
+	}
+	var out []error
+	for _, file := range files {
+		switch kind, _, _ := strings.Cut(file, "-"); kind {
+		case "taken", "heard":
+			_, err = b.claimed(file)
+		case "audible":
+			_, err = Audibles{b}.read(file)
+		default:
+			_, err = b.read(file)
+		}
+		if err != nil {
+			out = append(out, err)
+		}
+	}
+	return out
 }
 
 func answerFile(wait string) string   { return "answer-" + wait + ".json" }
@@ -205,7 +292,7 @@ func (b Box) write(name string, content any) (err error) {
 	}
 	text = append(text, '\n')
 	if len(text) > MaxLetter {
-		return fmt.Errorf("a letter has %d bytes, at most %d are taken", len(text), MaxLetter)
+		return &TooLongError{len(text)}
 	}
 	if err := os.MkdirAll(b.Dir, 0o700); err != nil {
 		return fmt.Errorf("make the mailbox: %w", err)
@@ -219,7 +306,7 @@ func (b Box) write(name string, content any) (err error) {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("write a letter: %w", err)
 	}
-	if err := os.Link(f.Name(), filepath.Join(b.Dir, name)); err != nil {
+	if err := b.leave(f.Name(), name); err != nil {
 		return fmt.Errorf("leave a letter: %w", err)
 	}
 	return syncDir(b.Dir)
@@ -232,27 +319,35 @@ func isName(name string) bool {
 
 // read returns a letter, nil when there is none.
 func (b Box) read(name string) (*Letter, error) {
-	text, err := b.open(name)
-	if text == nil || err != nil {
-		return nil, err
-	}
-	path := filepath.Join(b.Dir, name)
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
 	var l Letter
-	if err := dec.Decode(&l); err != nil {
-		return nil, fmt.Errorf("read %s: it is no whole letter: %w", path, err)
-	}
-	_, err = dec.Token()
+	path, err := b.decode(name, &l)
 	switch {
-	case !errors.Is(err, io.EOF):
-		return nil, fmt.Errorf("read %s: it has more than one letter", path)
+	case path == "" || err != nil:
+		return nil, err
 	case l.At.IsZero():
 		return nil, fmt.Errorf("read %s: it has no time", path)
 	case name != answerFile(l.Wait) && name != signalFile(l.Letter):
 		return nil, fmt.Errorf("read %s: it has the letter of another file", path)
 	}
 	return &l, nil
+}
+
+// decode reads the one JSON value of a file, and returns its path, "" when it is not there.
+func (b Box) decode(name string, into any) (path string, err error) {
+	text, err := b.open(name)
+	if text == nil || err != nil {
+		return "", err
+	}
+	path = filepath.Join(b.Dir, name)
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	if err := dec.Decode(into); err != nil {
+		return path, fmt.Errorf("read %s: it is no whole letter: %w", path, err)
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return path, fmt.Errorf("read %s: it has more than one letter", path)
+	}
+	return path, nil
 }
 
 func (b Box) open(name string) ([]byte, error) {

@@ -179,8 +179,10 @@ func TestOtherThingsThanFilesAreRefused(t *testing.T) {
 
 			signal := filepath.Join(box.Dir, "signal-a.json")
 			require.NoError(t, leave(signal))
-			_, err = box.Take("go", "me", time.Time{})
-			require.EqualError(t, err, "read "+signal+": it is no letter")
+			got, err := box.Take("go", "me", time.Time{})
+			require.NoError(t, err, "the others are not affected")
+			require.Nil(t, got)
+			require.Equal(t, []string{"read " + path + ": it is no letter", "read " + signal + ": it is no letter"}, texts(box.Damaged()))
 		})
 	}
 }
@@ -222,8 +224,17 @@ func TestForeignLetterOfSignal(t *testing.T) {
 	box := mailbox.Box{Dir: t.TempDir()}
 	path := filepath.Join(box.Dir, "signal-a.json")
 	require.NoError(t, os.WriteFile(path, []byte(`{"signal":"go","letter":"../../b","at":"2026-03-04T05:06:07Z"}`), 0o600))
-	_, err := box.Take("go", "me", time.Time{})
-	require.EqualError(t, err, "read "+path+": it has the letter of another file")
+	got, err := box.Take("go", "me", time.Time{})
+	require.NoError(t, err)
+	require.Nil(t, got)
+	require.Equal(t, []string{"read " + path + ": it has the letter of another file"}, texts(box.Damaged()))
+}
+
+func texts(errs []error) (out []string) {
+	for _, err := range errs {
+		out = append(out, err.Error())
+	}
+	return out
 }
 
 func TestOldestSignalFirst(t *testing.T) {
@@ -307,9 +318,15 @@ func TestTornClaim(t *testing.T) {
 	for _, text := range []string{"", "{", `{"by":""}`} {
 		path := filepath.Join(box.Dir, "taken-a.json")
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		_, err := box.Take("go", "me", time.Time{})
-		require.EqualError(t, err, "read "+path+": it does not say who has taken the signal")
+		got, err := box.Take("go", "me", time.Time{})
+		require.NoError(t, err)
+		require.Nil(t, got, "somebody may have taken it")
+		require.Equal(t, []string{"read " + path + ": it does not say who has taken the letter"}, texts(box.Damaged()))
 	}
+	require.NoError(t, box.Send("go", signalOf("b", sent)))
+	got, err := box.Take("go", "me", time.Time{})
+	require.NoError(t, err)
+	require.Equal(t, "b", got.Letter, "the others are taken")
 }
 
 // TestWhatIsNoLetterIsLeftAlone has files of others in the folder, such as what a process that died was writing.

@@ -88,7 +88,8 @@ func readData(e *echo.Entry) error {
 		echo.StepSimilarity: reads[echo.Similarity], echo.StepCards: reads[echo.Findings], echo.StepFacts: reads[echo.ModelFacts],
 		echo.StepStopped: reads[echo.Stopped], echo.StepCascade: reads[echo.FoundCascade],
 		echo.StepSeed: reads[echo.Seed], echo.StepWinners: reads[echo.WinningRewrites], echo.StepRoom: reads[echo.Room],
-		echo.StepFire: reads[echo.Fired],
+		echo.StepFire: reads[echo.Fired], echo.StepArtifact: reads[echo.Artifact], echo.StepFound: reads[echo.ArtifactsFound],
+		echo.StepAudible: reads[echo.Audible],
 	}
 	read := nodes[e.NodeType]
 	if e.NodeType == echo.NodeValue {

@@ -56,14 +56,19 @@ func newCascadePlace() *echo.ContentPlace {
 		"handoffs": listOf(object(map[string]*echo.ContentPlace{"description": aText})),
 		"for_each": object(map[string]*echo.ContentPlace{"items": {Is: echo.ContentGiven}}), "sub_cascades": child, "async_cascades": child,
 		"soundings": tries, "human_input": humanPlace(),
-		"callouts": object(map[string]*echo.ContentPlace{"output": aPattern, "messages": aPattern}),
-		"context":  object(map[string]*echo.ContentPlace{"from": listOf(object(map[string]*echo.ContentPlace{"condition": aPattern}))}),
+		"wait": object(map[string]*echo.ContentPlace{
+			"signal": aPattern, "description": aPattern, "any": listOf(object(map[string]*echo.ContentPlace{"signal": aPattern, "ask": humanPlace()})),
+		}),
+		"decision_points": object(map[string]*echo.ContentPlace{"ui": allData}),
+		"callouts":        object(map[string]*echo.ContentPlace{"output": aPattern, "messages": aPattern}),
+		"context":         object(map[string]*echo.ContentPlace{"from": listOf(object(map[string]*echo.ContentPlace{"condition": aPattern}))}),
 	}
 	tool := object(map[string]*echo.ContentPlace{
 		"description": aText, "inputs_schema": inputsPlace, "command": aPattern, "url": aPattern, "headers": listOf(aPattern), "body": aPattern,
 	})
 	return object(map[string]*echo.ContentPlace{
 		"description": aText, "inputs_schema": inputsPlace, "tools": listOf(tool), "phases": listOf(phase), "soundings": tries,
+		"triggers":   listOf(object(map[string]*echo.ContentPlace{"description": aText, "inputs": allData, "file": aText, "url": aText})),
 		"validators": listOf(object(map[string]*echo.ContentPlace{"instructions": aPattern})),
 	})
 }
@@ -101,7 +106,7 @@ var dataPlaces = map[echo.NodeType]*echo.ContentPlace{
 	echo.NodeChildStart: object(map[string]*echo.ContentPlace{"input": allData, "state": allData, "candidate": candidatePlace}),
 	echo.NodeCandidate:  candidatePlace,
 	echo.NodeBallot:     object(map[string]*echo.ContentPlace{"said": aText, "why": aText, "problem": aText}),
-	echo.NodeChoice:     object(map[string]*echo.ContentPlace{"standings": standingsPlace}),
+	echo.NodeChoice:     object(map[string]*echo.ContentPlace{"standings": standingsPlace, "person": object(map[string]*echo.ContentPlace{"said": aText, "why": aText})}),
 	echo.NodeWait:       waitPlace(),
 	echo.NodeAnswer:     object(map[string]*echo.ContentPlace{"value": allData}),
 	echo.NodeChildEnd:   object(map[string]*echo.ContentPlace{"output": allData, "state": allData}),
@@ -117,6 +122,8 @@ var valuePlaces = map[echo.StepKind]*echo.ContentPlace{
 	echo.StepWinners:    object(map[string]*echo.ContentPlace{"texts": listOf(aText)}),
 	echo.StepSimilarity: object(map[string]*echo.ContentPlace{"problem": aText}),
 	echo.StepFire:       object(map[string]*echo.ContentPlace{"payload": allData, "problem": aText}),
+	echo.StepArtifact:   object(map[string]*echo.ContentPlace{"title": aText, "artifact_type": aText, "tags": listOf(aText), "html": aText}),
+	echo.StepAudible:    object(map[string]*echo.ContentPlace{"text": aText, "problem": aText, "unsaid": aText}),
 	echo.StepCascade:    object(map[string]*echo.ContentPlace{"name": aText, "cascade": cascadePlace, "library": libraryPlace, "problem": aText}),
 }
 
@@ -134,7 +141,11 @@ func humanPlace() *echo.ContentPlace {
 
 func waitPlace() *echo.ContentPlace {
 	return object(map[string]*echo.ContentPlace{
-		"form":    object(map[string]*echo.ContentPlace{"question": aText, "context": aText, "options": choicesPlace, "fields": fieldsPlace}),
+		"form": object(map[string]*echo.ContentPlace{
+			"question": aText, "context": aText, "options": choicesPlace, "fields": fieldsPlace, "data": allData, "html": aText,
+			"images": listOf(object(map[string]*echo.ContentPlace{"name": aText})),
+			"choose": object(map[string]*echo.ContentPlace{"candidates": listOf(object(map[string]*echo.ContentPlace{"text": aText, "note": aText}))}),
+		}),
 		"call":    object(map[string]*echo.ContentPlace{"arguments": allData, "schema": schemaPlace}),
 		"default": allData, "by": object(map[string]*echo.ContentPlace{"note": aText}),
 	})

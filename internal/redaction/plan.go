@@ -376,9 +376,12 @@ func (r *redactor) entry(e *echo.Entry, h journal.Header) (*echo.Entry, error) {
 	if e.Message != nil {
 		now.Message = r.message(e.Message)
 	}
+	if hasImages(r, e) {
+		now.Message = r.tombstone(e.Message, estimate(e.Message))
+	}
 	if t := e.Tool; t != nil {
 		use := *t
-		if use.Arguments = r.withoutIn(t.Arguments); r.calls[turnOf(e.Key)+" "+t.CallID] {
+		if use.Arguments = r.withoutIn(t.Arguments); r.calls[turnOf(e.Key)+" "+t.CallID] || hasImages(r, e) {
 			use.Arguments = r.arguments(t.Arguments)
 		}
 		now.Tool = &use
@@ -396,6 +399,12 @@ func (r *redactor) entry(e *echo.Entry, h journal.Header) (*echo.Entry, error) {
 		return nil, err
 	}
 	return &now, keepHash(e, &now)
+}
+
+// hasImages reports whether an entry has the images of a question that the message asks: they go with it.
+func hasImages(r *redactor, e *echo.Entry) bool {
+	p := e.Key.Path()
+	return e.Message != nil && p.Last().Kind == echo.StepImages && r.turns[turnOf(e.Key)]
 }
 
 // message returns a message without the redacted texts; the message itself when it has none.

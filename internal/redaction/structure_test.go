@@ -20,6 +20,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/cascade/library"
 	"github.com/windlass-run/windlass/cascade/soundings"
+	"github.com/windlass-run/windlass/cascade/triggers"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/engine/sounding"
@@ -52,8 +53,9 @@ var wordTypes = map[reflect.Type]string{
 	reflect.TypeFor[echo.ChildKind](): aWord, reflect.TypeFor[echo.ChoiceHow](): aWord, reflect.TypeFor[echo.CandidateState](): aWord,
 	reflect.TypeFor[soundings.ModelStrategy](): aWord, reflect.TypeFor[soundings.MutationMode](): aWord, reflect.TypeFor[soundings.Mode](): aWord,
 	reflect.TypeFor[soundings.Evaluator](): aWord, reflect.TypeFor[soundings.OnTie](): aWord, reflect.TypeFor[soundings.Normalization](): aWord,
-	reflect.TypeFor[soundings.Policy](): aWord,
-	reflect.TypeFor[echo.WaitKind]():    aWord, reflect.TypeFor[echo.FormKind](): aWord, reflect.TypeFor[echo.OnTimeout](): aWord, reflect.TypeFor[echo.Via](): aWord,
+	reflect.TypeFor[soundings.Policy](): aWord, reflect.TypeFor[soundings.Presentation](): aWord, reflect.TypeFor[soundings.SelectionMode](): aWord,
+	reflect.TypeFor[soundings.OnTimeout](): aWord,
+	reflect.TypeFor[echo.ChooseMode]():     aWord, reflect.TypeFor[echo.GrantScope](): aWord, reflect.TypeFor[triggers.Type](): aWord, reflect.TypeFor[echo.WaitKind](): aWord, reflect.TypeFor[echo.FormKind](): aWord, reflect.TypeFor[echo.OnTimeout](): aWord, reflect.TypeFor[echo.Via](): aWord,
 }
 
 // structure are the members that stay, as PACKAGE.TYPE.member, by the reason.
@@ -74,20 +76,20 @@ var structure = map[string][]string{
 		"echo.FoundCascade.file",
 		"echo.Candidate.model", "sounding.Trial.rewrite_model", "echo.Ballot.judge", "echo.Ballot.labels", "soundings.Soundings.aggregator_model", "soundings.Soundings.evaluator_model", "soundings.Soundings.rewrite_model",
 		"echo.State.key", "echo.ToolUse.call_id", "echo.ToolUse.name", "echo.Draft.tool", "echo.Draft.tool_call_id", "echo.ToolCall.id", "echo.ToolCall.name",
-		"cascade.Rules.approve", "people.Field.name", "echo.Field.name", "echo.AwaitedBy.tool", "echo.AwaitedCall.tool", "echo.Wait.signal",
-		"echo.Answer.by", "echo.Answer.letter", "echo.Fired.letter", "echo.Fired.session", "echo.Fired.signal",
+		"cascade.Rules.approve", "triggers.Trigger.name", "triggers.Trigger.secret_env", "triggers.Trigger.timezone", "triggers.Trigger.schedule", "people.Alternative.route", "people.Field.name", "people.DecisionPoints.routing", "echo.Form.actions", "echo.Field.name", "echo.AwaitedBy.tool", "echo.AwaitedCall.tool", "echo.Wait.signal", "echo.Wait.any", "echo.Answer.signal", "echo.Granted.id", "echo.Offered.label",
+		"echo.Answer.by", "echo.Chooser.by", "echo.Chooser.labels", "echo.Answer.letter", "echo.Audible.letter", "echo.Audible.by", "echo.Fired.letter", "echo.Fired.session", "echo.Fired.signal", "echo.Artifact.id", "echo.ArtifactsFound.keys", "echo.Image.sha256",
 		"echo.Part.name", "echo.Workspace.branch", "journal.Header.file", "journal.Header.parent", "journal.Header.script", "journal.Header.session_id", "journal.Header.windlass",
 	},
 	aWord: {
 		"cascade.Source.as_role", "cascade.Tool.method", "echo.Anchor.why", "echo.Failure.kind", "echo.FileChange.change", "echo.ModelCall.finish_reason",
 		"echo.PhaseContext.dialect", "echo.PhaseContext.strategy", "echo.Route.reason", "echo.Span.form", "echo.Span.reason", "echo.Summary.by",
 		"echo.Handoff.status", "echo.PhaseEnd.status", "echo.RunEnd.status", "echo.ChildEnd.status", "echo.Mutation.mode", "echo.Verdict.mode", "echo.Verdict.ward",
-		"people.Field.type", "people.HumanInput.type", "people.HumanInput.on_timeout", "echo.Form.severity",
+		"echo.Artifact.kind", "echo.Image.type", "people.Field.type", "people.HumanInput.type", "people.HumanInput.on_timeout", "people.DecisionPoints.on_timeout", "people.DecisionPoints.trigger", "echo.Form.severity", "echo.Choose.presentation",
 	},
 	aHash:    {"echo.AwaitedCall.cascade", "echo.Candidate.species", "echo.Seed.seed", "echo.CardsUsed.cards_digest", "echo.ChildStart.hash", "echo.FoundCascade.hash", "echo.Entry.request_hash", "echo.Workspace.head"},
 	aSetting: {"echo.PhaseContext.policy"},
 	aProgram: {"cascade.Tool.response_jq"},
-	inKeys:   {"cascade.Rules.loop_until", "cascade.Ward.validator", "echo.Verdict.validator", "soundings.Soundings.validator", "soundings.Reforge.threshold"},
+	inKeys:   {"cascade.Rules.loop_until", "validators.Ward.validator", "echo.Verdict.validator", "soundings.Soundings.validator", "soundings.Reforge.threshold"},
 	inHashes: {"cascade.Phase.model_options"},
 	ofTheRun: {"journal.Header.options"},
 	ofPeople: {"journal.Redaction.reason"},
@@ -262,6 +264,9 @@ func payloads() []payload {
 		{echo.Wait{}, node(echo.NodeWait)},
 		{echo.Answer{}, node(echo.NodeAnswer)},
 		{echo.Fired{}, value(echo.StepFire)},
+		{echo.Artifact{}, value(echo.StepArtifact)},
+		{echo.ArtifactsFound{}, value(echo.StepFound)},
+		{echo.Audible{}, value(echo.StepAudible)},
 	}
 }
 

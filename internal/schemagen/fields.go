@@ -9,6 +9,8 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/cascade/settings"
+	"github.com/windlass-run/windlass/cascade/validators"
+	"github.com/windlass-run/windlass/engine/waiting"
 )
 
 // field is what the schema says about a key beside its type. Bounds are inclusive, and JSON.
@@ -99,6 +101,8 @@ var fields = map[string]map[string]field{
 		"validators":   {text: "Validators that a model runs, by name, for loop_until.", examples: []any{map[string]any{"polite": map[string]any{"instructions": "Is this polite? {{ content }}"}}}},
 		"tools":        {text: "Tools that this cascade declares. Files named *.tool.json in the same folder declare one tool each."},
 		"max_parallel": {text: "In a cascade whose phases have after: how many of them run at a time.", def: cascade.DefaultMaxParallel, min: "1", max: manyParallel},
+		"audibles":     {text: "Lets people say something to the model while a phase runs, before its next turn; windlass audible does. A phase's own come in their place.", examples: []any{true}},
+		"triggers":     {text: "When runs of the cascade are to begin. windlass triggers lists, checks and exports them.", examples: []any{[]any{map[string]any{"name": "nightly", "type": "cron", "schedule": "30 2 * * *"}}}},
 		"soundings":    {text: "Runs the whole cascade several times, keeps the best run, and refines it. Each candidate is a session of its own.", examples: []any{map[string]any{"factor": 3}}},
 		"phases":       {text: "The steps. They run in this order when none of them has handoffs, routing or after; with after, a phase runs when those before it have ended; otherwise a phase without handoffs and routing ends the run.", minItems: 1},
 	},
@@ -182,9 +186,15 @@ var fields = map[string]map[string]field{
 	"Ballots":             ballotFields,
 	"CostAware":           costFields,
 	"Pareto":              paretoFields,
+	"HumanEval":           humanEvalFields,
 	"Adaptive":            adaptiveFields,
 	"Reforge":             reforgeFields,
 	"HumanInput":          humanFields,
+	"DecisionPoints":      decisionFields,
+	"Audibles":            audibleFields,
+	"Trigger":             triggerFields,
+	"Wait":                waitFields,
+	"Alternative":         alternativeFields,
 	"Option":              optionFields,
 	"Field":               formFields,
 	"TokenBudget":         tokenBudget(),
@@ -245,7 +255,10 @@ var fields = map[string]map[string]field{
 		"sub_cascades":      {text: "Other cascades that run, in order, before the phase's first call. Templates of the phase see their outputs as subs.NAME.", examples: []any{[]any{map[string]any{"ref": "research.json", "input_map": map[string]string{"topic": "{{ input.topic }}"}}}}},
 		"async_cascades":    {text: "Other cascades that run in the background. The end of the run waits for them, unless they are detached.", examples: []any{[]any{map[string]any{"ref": "notify", "trigger": "on_end"}}}},
 		"wards":             {text: "Validators before the phase, after each answer and after its end.", examples: []any{map[string]any{"pre": []any{map[string]any{"validator": "allowed", "mode": "blocking"}}}}},
+		"wait":              {text: "What the phase waits for, and does nothing else: a signal, or the first of several signals and the answer of a person.", examples: []any{map[string]any{"signal": "deployed"}}},
 		"human_input":       {text: "Asks a person when the phase has its output; the run waits for the answer, which is in state.human_NAME. true asks whether the output is right.", examples: []any{map[string]any{"type": "confirmation", "prompt": "Publish it?"}}},
+		"decision_points":   {text: "Lets the model ask a person to decide, by a decision in its output; what follows depends on the answer. true lets the model say what follows.", examples: []any{map[string]any{"routing": map[string]any{"again": waiting.ActionRetry}}}},
+		"audibles":          {text: "Lets people say something to the model while the phase runs, before its next turn; windlass audible does. In place of those of the cascade.", examples: []any{map[string]any{"budget": 5}}},
 		"soundings":         {text: "Runs the phase several times, each time in a context of its own, keeps the best answer, and refines it.", examples: []any{map[string]any{"factor": 3, "evaluator_instructions": "Which answer is complete and correct?"}}},
 	},
 	"Wards": {
@@ -282,7 +295,7 @@ var fields = map[string]map[string]field{
 	"Rules": {
 		"max_turns":          {text: "The most turns of one attempt: 1 by default, 25 with tools. A turn is one model call with the tool results that answer it.", min: "1", max: manyTurns},
 		"max_attempts":       {text: "How often the phase is tried until its answer passes: 1 by default, 3 with an output_schema.", min: "1", max: manyTurns},
-		"loop_until":         {text: "The validator that the answer must pass: the name of a validator or a declared tool, or " + strings.Join(cascade.BuiltinValidators(), ", ") + ".", examples: validatorExamples()},
+		"loop_until":         {text: "The validator that the answer must pass: the name of a validator or a declared tool, or " + strings.Join(validators.Builtins(), ", ") + ".", examples: validatorExamples()},
 		"check":              {text: "When loop_until is asked: when an attempt ends, or also after every turn before, which can end the attempt early.", def: "attempt"},
 		"loop_until_prompt":  {text: "What the model is told about the check, a template, in place of the built-in text."},
 		"loop_until_silent":  {text: "Do not tell the model what will be checked.", def: false},
@@ -350,7 +363,7 @@ func tokenBudget() map[string]field {
 
 func validatorExamples() []any {
 	var out []any
-	for _, v := range cascade.BuiltinValidators() {
+	for _, v := range validators.Builtins() {
 		out = append(out, v)
 	}
 	return out

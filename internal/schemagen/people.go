@@ -5,6 +5,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade/people"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/waiting"
 )
 
 const (
@@ -29,6 +30,21 @@ var humanFields = map[string]field{
 	"default_value":   {text: "With on_timeout default: the answer that is taken."},
 }
 
+var decisionFields = map[string]field{
+	"trigger":         {text: "When a decision is asked: when the output has one.", def: "output", enum: []any{"output"}},
+	"routing":         {text: "What follows from an option, by its id: a phase, _continue, _retry (the phase runs again with what the person says) or _abort (it fails). Without an entry, and where the option itself says nothing, the run continues.", examples: []any{map[string]any{"publish": "publish", "again": waiting.ActionRetry}}},
+	"ui":              {text: "Of older files; not used."},
+	"timeout_seconds": {text: "After how many seconds the wait ends without an answer. Without it the wait has no end.", above: "0", max: manyWait, examples: []any{3600}},
+	"on_timeout":      {text: "What follows when nobody answers in time: continue without an answer, or fail the phase.", def: people.Continue, enum: []any{people.Continue, people.Fail}},
+	"max_retries":     {text: "How often a person can have the phase run again; then nothing that does so is offered any more.", def: people.DefaultMaxRetries, min: "0", max: "100"},
+}
+
+var audibleFields = map[string]field{
+	"enabled":     {text: "Whether people can say something to the phase while it runs.", def: true},
+	"budget":      {text: "How many times in one visit of the phase; more is kept for the next phase.", def: people.DefaultAudibles, min: "1", max: "100"},
+	"allow_retry": {text: "Whether a person can also take the newest answer back: the model is not sent it again.", def: true},
+}
+
 var optionFields = map[string]field{
 	"id":          {text: "What the answer says. An option of an id alone may be written as that.", pattern: notEmpty, examples: []any{"now"}},
 	"label":       {text: "What a person reads; by default the id."},
@@ -44,8 +60,25 @@ var formFields = map[string]field{
 	"required": {text: "Whether the form needs it.", def: false},
 }
 
+var waitFields = map[string]field{
+	"signal":          {text: "The name of a signal, a template: the phase waits for it.", pattern: notEmpty, examples: []any{"deployed"}},
+	"any":             {text: "The signals and the question of which the first that is there ends the wait.", minItems: 1, examples: []any{[]any{map[string]any{"signal": "deployed"}, map[string]any{"signal": "cancelled", "route": "stop"}}}},
+	"timeout_seconds": {text: "After how many seconds the wait ends with the label timeout. Without it the wait has no end.", above: "0", max: manyWait, examples: []any{3600}},
+	"description":     {text: "What is awaited, for people; a template."},
+}
+
+var alternativeFields = map[string]field{
+	"signal": {text: "The name of a signal, a template.", pattern: notEmpty, examples: []any{"deployed"}},
+	"ask":    {text: "What a person is asked: type, prompt, options and fields as in human_input."},
+	"route":  {text: "The label of the output, _route, when the wait ends so; by default fired of a signal, answered of a question.", pattern: notEmpty, examples: []any{"stop"}},
+}
+
 // addPeople adds the forms that package people decodes by hand.
 func addPeople(set func(def, key string, forms ...*jsonschema.Schema), ref func(string) *jsonschema.Schema, defs jsonschema.Definitions) {
+	set("Phase", "decision_points", &jsonschema.Schema{Type: "boolean", Enum: []any{true}}, ref("DecisionPoints"))
+	for _, def := range []string{"Cascade", "Phase"} {
+		set(def, "audibles", &jsonschema.Schema{Type: "boolean"}, ref("Audibles"))
+	}
 	set("Phase", "human_input", &jsonschema.Schema{Type: "boolean", Enum: []any{true}}, ref("HumanInput"))
 	for _, def := range []string{"HumanInput", "Field"} {
 		options, _ := defs[def].Properties.Get("options")

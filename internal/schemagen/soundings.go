@@ -10,6 +10,7 @@ import (
 var (
 	noSoundings               = &soundings.Soundings{}
 	leastPairs, mostPairs     = noSoundings.Pairs()
+	noHuman                   = &soundings.HumanEval{}
 	qualityWeight, costWeight = (&soundings.CostAware{}).Weights()
 )
 
@@ -38,11 +39,13 @@ var soundingFields = map[string]field{
 	"aggregator_model":        {text: "With the mode aggregate: the model that writes the answer; by default the model of the run.", examples: []any{"gpt-5"}},
 	"aggregator_instructions": {text: "With the mode aggregate: how the answer is written; without it the answers are joined under headings." + judgeSees},
 
-	"evaluator":              {text: "Who chooses.", def: soundings.ByModel},
+	"evaluator":              {text: "Who chooses: the model, a person (human), or a person among those that the model leaves (hybrid).", def: soundings.ByModel},
+	"human_eval":             {text: "How a person chooses, where one does.", examples: []any{map[string]any{"selection_mode": "rank_all", "timeout_seconds": 86400, "on_timeout": "llm_fallback"}}},
+	"llm_prefilter":          {text: "With the evaluator hybrid: how many candidates the model leaves to a person.", def: soundings.DefaultPrefilter, min: "2", max: "64"},
 	"evaluator_model":        {text: "The model that judges; by default the model of the run.", examples: []any{"gpt-5"}},
 	"evaluator_instructions": {text: "By what the answers are judged." + judgeSees, examples: []any{"Which answer is complete, correct and easy to follow?"}},
 	"ballots":                {text: "How much is judged. The unit is a pair of ballots: one order of the answers and its reverse.", examples: []any{map[string]any{"max": 6, "confidence": 0.8}}},
-	"on_tie":                 {text: "Which candidate is kept when none has enough confidence, of those that are not beaten: the cheapest or the first.", def: noSoundings.Tie()},
+	"on_tie":                 {text: "Which candidate is kept when none has enough confidence, of those that are not beaten: the cheapest, the first, or the one that a person chooses (human).", def: noSoundings.Tie()},
 	"cost_aware_evaluation":  {text: "Chooses by quality and cost together.", examples: []any{map[string]any{"quality_weight": 0.8, "cost_weight": 0.2}}},
 	"pareto_frontier":        {text: "Chooses among the candidates that no other one beats in quality and cost.", examples: []any{map[string]any{"policy": "prefer_cheap"}}},
 	"adaptive":               {text: "Begins with few candidates, and adds one while there is no winner and the budget covers one more and its judging.", examples: []any{map[string]any{"min": 2, "max": 6}}},
@@ -69,8 +72,20 @@ var costFields = map[string]field{
 }
 
 var paretoFields = map[string]field{
-	"policy":        {text: "Which candidate of the frontier is kept: balanced, prefer_cheap or prefer_quality.", def: (&soundings.Pareto{}).Prefers()},
+	"policy":        {text: "Which candidate of the frontier is kept: balanced, prefer_cheap, prefer_quality, or the one that a person chooses (interactive).", def: (&soundings.Pareto{}).Prefers()},
 	"show_frontier": {text: "Whether the frontier is shown with the choice.", def: false},
+}
+
+var humanEvalFields = map[string]field{
+	"presentation":      {text: "How a page shows the candidates: beside each other, one at a time, or by what differs.", def: noHuman.Shows()},
+	"selection_mode":    {text: "How a person chooses: picks one, puts all in order, or rates each from 1 to 5.", def: noHuman.Selects()},
+	"show_metadata":     {text: "Whether the model, the cost and the tokens of each candidate are shown.", def: false},
+	"show_mutations":    {text: "Whether it is shown how the instructions of each candidate differ.", def: false},
+	"allow_reject_all":  {text: "With pick_one: whether none can be picked, which fails the phase. A step of refinement always has the best answer so far.", def: noHuman.Rejects()},
+	"allow_tie":         {text: "With pick_one: whether a tie can be picked, which on_tie decides.", def: false},
+	"require_reasoning": {text: "Whether the answer needs a reason.", def: false},
+	"timeout_seconds":   {text: "After how many seconds the wait ends without a choice. Without it the wait has no end.", above: "0", max: manyWait, examples: []any{86400}},
+	"on_timeout":        {text: "What follows when nobody chooses in time: the model chooses, the first candidate is kept, or the phase fails.", def: soundings.LLMFallback},
 }
 
 var adaptiveFields = map[string]field{

@@ -142,6 +142,26 @@ func (s *Set) Has(text string) bool {
 	return false
 }
 
+// Parts calls a function with the parts of a text, one after the other: with the name of each secret that [Set.Text]
+// replaces, and with "" for what stays.
+func (s *Set) Parts(text string, part func(text, secret string)) {
+	done := 0
+	for at := 0; s != nil; {
+		if at = s.next(text, at); at == len(text) {
+			break
+		}
+		n, name, _ := s.match(text, at)
+		if n == 0 {
+			at++
+			continue
+		}
+		part(text[done:at], "")
+		part(text[at:at+n], name)
+		done, at = at+n, at+n
+	}
+	part(text[done:], "")
+}
+
 // replace replaces secrets. If the text is not whole, out ends at rest, where a secret may begin.
 func (s *Set) replace(text string, whole bool) (out string, rest int) {
 	if s == nil {

@@ -110,6 +110,28 @@ func TestTextTakesTheLongestOfSeveral(t *testing.T) {
 	require.Equal(t, "[value of WHOLE] [value of PART]i [value of PART]", set.Text("abcdefgh-ijkl abcdefghi abcdefgh"))
 }
 
+// The parts of a text are the text again, and what is named of them is what Text replaces.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	for _, v := range values {
+		set := secret.New(secret.Value{Name: "NAME", Value: v})
+		for name, encode := range encodings {
+			text := `\ & before ` + encode(v) + encode(v) + " after %"
+			whole, masked := "", ""
+			set.Parts(text, func(part, secret string) {
+				whole += part
+				if secret != "" {
+					part = "[value of " + secret + "]"
+				}
+				masked += part
+			})
+			require.Equal(t, text, whole, name)
+			require.Equal(t, set.Text(text), masked, name)
+		}
+	}
+	(*secret.Set)(nil).Parts("x", func(part, secret string) { require.Equal(t, []string{"x", ""}, []string{part, secret}) })
+}
+
 func TestJSONStaysJSON(t *testing.T) {
 	t.Parallel()
 	for _, v := range values {

@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/audibles"
+	"github.com/windlass-run/windlass/internal/waits"
 )
 
 // Runs is what the API changes. An id may be its end or its beginning if it means no other. Errors
@@ -33,6 +36,67 @@ type Record interface {
 	Context(ctx context.Context, id, call string) (any, error)
 	// Events opens the entries of a session from the one with this number on.
 	Events(ctx context.Context, id string, from uint64) (Events, error)
+}
+
+// People is what runs wait for, and how that is answered. Errors that a client can act on are
+// [*Problem]s or have a kind. All methods are safe for concurrent use.
+type People interface {
+	// List returns the open waits of a session and of those that it has begun, or of all for "".
+	List(ctx context.Context, session string) ([]*Wait, error)
+	// Get returns an open wait by its whole id.
+	Get(ctx context.Context, id string) (*Wait, error)
+	// Image returns an image that an open wait shows, by its number from 1.
+	Image(ctx context.Context, id string, n int) (*waits.Picture, error)
+	// Answer answers a wait. It audits each attempt.
+	Answer(ctx context.Context, by *Caller, id string, r *AnswerRequest) (*AnsweredWait, error)
+	// Signal sends a signal. It audits each attempt.
+	Signal(ctx context.Context, by *Caller, r *SignalRequest) (*SentSignal, error)
+	// Say says something to the model of a run, by the whole id of its session. It audits each attempt.
+	Say(ctx context.Context, by *Caller, session string, r *AudibleRequest) (*SaidAudible, error)
+}
+
+// AudibleRequest is the body of POST /api/sessions/{id}/audible.
+type AudibleRequest struct {
+	Text   string `json:"text"`
+	Retry  bool   `json:"retry,omitempty"`
+	Phase  string `json:"phase,omitempty"`  // that is told; "": the next turn of any
+	Letter string `json:"letter,omitempty"` // the client's own id, with which a request can be sent again; "": a new one
+}
+
+// SaidAudible says what became of an audible.
+type SaidAudible = audibles.Left
+
+// Wait is something that a run waits for.
+type Wait = waits.Wait
+
+// AnswerRequest is the body of POST /api/waits/{id}.
+type AnswerRequest struct {
+	Value any       `json:"value"`
+	Shown echo.Hash `json:"shown,omitempty"` // that of the wait as it was looked at; an approval needs it
+	// Grant is what else an approval counts for: "session", "cascade"; "": nothing.
+	Grant echo.GrantScope `json:"grant,omitempty"`
+}
+
+// AnsweredWait says what follows from an answer.
+type AnsweredWait struct {
+	Wait    string `json:"wait"`
+	Session string `json:"session"` // that waits
+	Resume  string `json:"resume"`  // the session above all others, which this server resumes, if its grants let it
+}
+
+// SignalRequest is the body of POST /api/signals.
+type SignalRequest struct {
+	Name    string `json:"name"`
+	Data    any    `json:"data,omitempty"`
+	Session string `json:"session,omitempty"` // that gets it; "": whichever waits first
+	Letter  string `json:"letter,omitempty"`  // the client's own id of the signal: with it a request that is sent again is the same signal
+}
+
+// SentSignal says what became of a signal.
+type SentSignal struct {
+	Signal  string `json:"signal"`
+	Letter  string `json:"letter"` // its id
+	Session string `json:"session,omitempty"`
 }
 
 // RunRequest is the body of POST /api/runs, in the form of the description.

@@ -186,7 +186,7 @@ func TestSlowClients(t *testing.T) {
 // TestDefaultTimes: what the tests above shorten is set for every server.
 func TestDefaultTimes(t *testing.T) {
 	t.Parallel()
-	s, err := New(&fake{}, &fake{}, Options{Token: testToken})
+	s, err := New(&fake{}, &fake{}, fakePeople{&fake{}}, Options{Token: testToken})
 	require.NoError(t, err)
 	srv := s.HTTP()
 	require.Equal(t, []time.Duration{10 * time.Second, time.Minute, 2 * time.Minute}, []time.Duration{srv.ReadHeaderTimeout, srv.WriteTimeout, srv.IdleTimeout})

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -43,7 +44,9 @@ func (s *Server) readBody(r *request, v any) error {
 			Try: "GET /api/openapi.json describes it", Violations: violations,
 		}
 	}
-	if err := json.Unmarshal(data, v); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber() // of values that are recorded as they were sent
+	if err := dec.Decode(v); err != nil {
 		return NewProblem(BadRequest, "GET /api/openapi.json describes the body", "the body cannot be read: %v", err)
 	}
 	return nil

@@ -87,14 +87,19 @@ func (f forms) checkPath(r *http.Request) error {
 		case err != nil:
 			return err
 		case len(violations) > 0:
-			return nothingNamed(name, value)
+			return nothingNamed(r.Pattern, name, value)
 		}
 	}
 	return nil
 }
 
-func nothingNamed(parameter, value string) *Problem {
-	if parameter == "call" {
+func nothingNamed(pattern, parameter, value string) *Problem {
+	switch {
+	case parameter == "n":
+		return NewProblem(NotFound, tryImages, "an image has a number from 1 to 8, not %s", quote(value))
+	case strings.Contains(pattern, "/waits/"):
+		return NewProblem(failure.UnknownWait, tryAnswer, "no wait can be named %s", quote(value))
+	case parameter == "call":
 		return NewProblem(failure.UnknownCall, tryCall, "no model call can be named %s", quote(value))
 	}
 	return NewProblem(failure.UnknownSession, trySessions, "no session can be named %s", quote(value))

@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/inspect"
+	"github.com/windlass-run/windlass/internal/mailbox"
 	"github.com/windlass-run/windlass/internal/server/servertest"
 )
 
@@ -63,8 +64,10 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 		"CallContext": inspect.Shown{}, "ContextCall": inspect.Call{}, "SentForm": inspect.SentForm{}, "FormSum": inspect.FormSum{},
 		"Handoff": echo.Handoff{}, "HandoffItem": echo.HandoffItem{}, "HandoffProgress": echo.HandoffProgress{}, "Omitted": echo.Omitted{},
 		"Sounding": inspect.Sounding{}, "SoundingStep": inspect.SoundingStep{}, "Candidate": inspect.Candidate{}, "BallotPair": inspect.BallotPair{}, "Judge": inspect.Judge{},
-		"Ballot": echo.Ballot{}, "Choice": echo.Choice{}, "Standing": echo.Standing{}, "Prefix": echo.Prefix{}, "Mutation": echo.Mutation{}, "Verdict": echo.Verdict{},
-		"Workspace": echo.Workspace{}, "FileChange": echo.FileChange{},
+		"Ballot": echo.Ballot{}, "Choice": echo.Choice{}, "Chooser": echo.Chooser{}, "Standing": echo.Standing{}, "Prefix": echo.Prefix{}, "Mutation": echo.Mutation{}, "Verdict": echo.Verdict{},
+		"Wait": Wait{}, "Grant": mailbox.Grant{}, "Form": echo.Form{}, "Option": echo.Option{}, "Field": echo.Field{}, "Image": echo.Image{}, "Choose": echo.Choose{}, "Offered": echo.Offered{},
+		"AwaitedCall": echo.AwaitedCall{}, "WaitAnswer": echo.Answer{}, "WaitGrant": echo.Granted{}, "AnswerRequest": AnswerRequest{}, "AnsweredWait": AnsweredWait{},
+		"SignalRequest": SignalRequest{}, "SentSignal": SentSignal{}, "WhoAnswered": whoAnswered{}, "Workspace": echo.Workspace{}, "FileChange": echo.FileChange{},
 	}
 	for name, v := range types {
 		t.Run(name, func(t *testing.T) {

@@ -10,17 +10,19 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/mailbox"
 	"github.com/windlass-run/windlass/schema"
 )
 
 // The kinds that only requests have, besides those of failure. Clients rely on them.
 const (
 	BadRequest     failure.Kind = "bad_request"      // not JSON, a parameter of the wrong form
-	Unauthorized   failure.Kind = "unauthorized"     // no token, or not the right one
+	Unauthorized   failure.Kind = "unauthorized"     // no token, one that has expired, or not the right one
 	ForeignOrigin  failure.Kind = "foreign_origin"   // of a page of another site, or for another host
-	NotGranted     failure.Kind = "not_granted"      // the server was not given the right that this needs
+	NotGranted     failure.Kind = "not_granted"      // the token or the server was not given the right that this needs
 	NotFound       failure.Kind = "not_found"        // no such address
 	WrongMethod    failure.Kind = "wrong_method"     // the address is there, but not for this method
 	NotRunning     failure.Kind = "not_running"      // there is nothing to cancel here
@@ -45,7 +47,7 @@ var kinds = map[failure.Kind]facts{
 	BadRequest:     {status: http.StatusBadRequest, title: "The request cannot be read"},
 	Unauthorized:   {status: http.StatusUnauthorized, title: "A token is needed"},
 	ForeignOrigin:  {status: http.StatusForbidden, title: "The request comes from elsewhere"},
-	NotGranted:     {status: http.StatusForbidden, title: "The server does not grant this"},
+	NotGranted:     {status: http.StatusForbidden, title: "This is not granted"},
 	NotFound:       {status: http.StatusNotFound, title: "There is no such address"},
 	WrongMethod:    {status: http.StatusMethodNotAllowed, title: "The address has no such method"},
 	NotRunning:     {status: http.StatusConflict, title: "The session is not running here"},
@@ -63,7 +65,9 @@ var kinds = map[failure.Kind]facts{
 	failure.NotResumable:     {status: http.StatusConflict, title: "The session cannot be resumed", try: tryNewRun},
 	failure.Waiting:          {status: http.StatusConflict, title: "The session waits for an answer", try: tryAnswer},
 	failure.UnknownWait:      {status: http.StatusNotFound, title: "There is no such open wait", try: tryAnswer},
-	failure.AlreadyAnswered:  {status: http.StatusConflict, title: "The wait has ended", try: tryAnswer},
+	failure.AlreadyAnswered:  {status: http.StatusConflict, title: "The wait has an answer, has ended, or shows something else", try: tryAnswer},
+	failure.InvalidAnswer:    {status: http.StatusUnprocessableEntity, title: "The answer does not fit what is asked", try: "correct the answer"},
+	failure.LetterTaken:      {status: http.StatusConflict, title: "The letter was another one", try: tryOtherLetter},
 	failure.InvalidRequest:   {status: http.StatusUnprocessableEntity, title: "The request is not valid", try: tryDescription},
 	failure.InvalidCascade:   {status: http.StatusUnprocessableEntity, title: "The cascade is not valid", try: "correct the cascade"},
 	failure.InvalidInput:     {status: http.StatusUnprocessableEntity, title: "The input does not fit the cascade", try: "correct the input"},
@@ -91,7 +95,9 @@ const (
 	tryNewRun      = "POST /api/runs begins a new run"
 	tryDescription = "GET /api/openapi.json describes it"
 	tryCall        = "a call's number, such as 1, or its key, such as PHASE/attempt1/turn1"
-	tryAnswer      = onServer + "windlass waiting"
+	tryAnswer      = "GET /api/waits lists them"
+	tryOtherLetter = "another letter, or none, for another signal"
+	tryImages      = "GET /api/waits/ID lists the images of a wait"
 	tryOtherID     = "another session_id, or none for a new one; if this request was sent twice, the first one began the run"
 )
 
@@ -122,6 +128,13 @@ type problemBody struct {
 	Try         string               `json:"try,omitempty"`
 	Violations  []violation          `json:"violations,omitempty"`
 	Diagnostics []cascade.Diagnostic `json:"diagnostics,omitempty"`
+	Answered    *whoAnswered         `json:"answered,omitempty"`
+}
+
+type whoAnswered struct {
+	By  string    `json:"by"`
+	Via echo.Via  `json:"via"`
+	At  time.Time `json:"at"`
 }
 
 type violation struct {
@@ -133,6 +146,10 @@ func (p *Problem) body() problemBody {
 	kind, known := wire(p.Kind)
 	b := problemBody{
 		Type: problemBase + string(kind), Title: known.title, Status: known.status, Detail: p.Detail, Try: p.Try, Diagnostics: p.Diagnostics,
+	}
+	var taken *mailbox.TakenError
+	if errors.As(p.Err, &taken) {
+		b.Answered = &whoAnswered{taken.By, taken.Via, taken.At}
 	}
 	for _, v := range p.Violations {
 		b.Violations = append(b.Violations, violation{v.Pointer, v.Message})

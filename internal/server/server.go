@@ -3,6 +3,7 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,13 +13,20 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/windlass-run/windlass/internal/audit"
+	"github.com/windlass-run/windlass/internal/server/token"
 )
 
 // Options say how the API is offered.
 type Options struct {
-	Token    string // what every request has to show
-	Loopback bool   // the listener is reached from this machine only; then Host has to name it
+	Token    string           // what a request has to show that may do everything
+	Issued   *token.Book      // tokens of others; nil: there are none
+	Now      func() time.Time // nil: the system's clock
+	Loopback bool             // the listener is reached from this machine only; then Host has to name it
 	Log      *log.Logger
+	Page     Page                   // nil: none
+	Audit    func(audit.Line) error // keeps changes and refused attempts; nil: nobody does
 
 	// Zero means the default for all of these.
 	MaxBody    int64         // bytes of a body
@@ -29,6 +37,15 @@ type Options struct {
 	BodyTime   time.Duration // how long a client may take for the body of a request
 	IdleTime   time.Duration // how long a connection may be open without a request
 	SendTime   time.Duration // how long a client may leave an event unread
+}
+
+// Page is what people see in a browser. It decides itself who may ask: a browser has no token.
+type Page interface {
+	http.Handler
+	// Has reports whether an address is one of the page.
+	Has(path string) bool
+	// Enter returns the path of an address that opens the page once.
+	Enter() string
 }
 
 // The defaults of [Options], and what is the same for every server.
@@ -48,7 +65,10 @@ const (
 type Server struct {
 	runs    Runs
 	record  Record
+	people  People
 	guard   guard
+	page    Page
+	audit   *auditor
 	log     *log.Logger
 	mux     *http.ServeMux
 	maxBody int64
@@ -63,22 +83,22 @@ type Server struct {
 
 type times struct{ header, body, idle, send time.Duration }
 
-// New returns a server that works on runs and record.
-func New(runs Runs, record Record, o Options) (*Server, error) {
+// New returns a server that works on runs, record and people.
+func New(runs Runs, record Record, people People, o Options) (*Server, error) {
+	if o.Log == nil {
+		o.Log = log.New(io.Discard, "", 0)
+	}
 	g, err := newGuard(o)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
-		runs: runs, record: record, guard: g, log: o.Log, mux: http.NewServeMux(),
+		runs: runs, record: record, people: people, guard: g, page: o.Page, audit: &auditor{add: o.Audit, now: g.now, log: o.Log}, log: o.Log, mux: http.NewServeMux(),
 		times: times{
 			cmp.Or(o.HeaderTime, headerTime), cmp.Or(o.BodyTime, bodyTime), cmp.Or(o.IdleTime, idleTime), cmp.Or(o.SendTime, sendTime),
 		},
 		maxBody: cmp.Or(o.MaxBody, maxBody), poll: cmp.Or(o.Poll, pollEvery), beat: cmp.Or(o.Heartbeat, heartbeat),
 		streams: make(chan struct{}, cmp.Or(o.MaxStreams, maxStreams)), stopping: make(chan struct{}),
-	}
-	if s.log == nil {
-		s.log = log.New(io.Discard, "", 0)
 	}
 	d, err := readDescription()
 	if err != nil {
@@ -106,23 +126,32 @@ func (s *Server) HTTP() *http.Server {
 func (s *Server) EndStreams() { s.stop.Do(func() { close(s.stopping) }) }
 
 type route struct {
-	method, path string // as in the description
-	rest         bool   // the last parameter of the path may have slashes in it
+	method, path string      // as in the description
+	right        token.Right // that a token needs
+	changes      string      // what it changes, as the audit says it; "": nothing
+	rest         bool        // the last parameter of the path may have slashes in it
 	handle       func(*Server, *request) error
 }
 
 func routes() []route {
 	return []route{
-		{http.MethodPost, "/api/runs", false, (*Server).startRun},
-		{http.MethodGet, "/api/sessions", false, (*Server).listSessions},
-		{http.MethodGet, "/api/sessions/{id}", false, (*Server).getSession},
-		{http.MethodGet, "/api/sessions/{id}/handoff", false, (*Server).getHandoff},
-		{http.MethodGet, "/api/sessions/{id}/soundings", false, (*Server).getSoundings},
-		{http.MethodGet, "/api/sessions/{id}/context/{call}", true, (*Server).getContext},
-		{http.MethodGet, "/api/sessions/{id}/events", false, (*Server).followEvents},
-		{http.MethodPost, "/api/sessions/{id}/cancel", false, (*Server).cancelRun},
-		{http.MethodPost, "/api/sessions/{id}/resume", false, (*Server).resumeRun},
-		{http.MethodGet, "/api/openapi.json", false, (*Server).describe},
+		{http.MethodPost, "/api/runs", token.Run, audit.Run, false, (*Server).startRun},
+		{http.MethodGet, "/api/sessions", token.Read, "", false, (*Server).listSessions},
+		{http.MethodGet, "/api/sessions/{id}", token.Read, "", false, (*Server).getSession},
+		{http.MethodGet, "/api/sessions/{id}/handoff", token.Read, "", false, (*Server).getHandoff},
+		{http.MethodGet, "/api/sessions/{id}/soundings", token.Read, "", false, (*Server).getSoundings},
+		{http.MethodGet, "/api/sessions/{id}/context/{call}", token.Read, "", true, (*Server).getContext},
+		{http.MethodGet, "/api/sessions/{id}/events", token.Read, "", false, (*Server).followEvents},
+		{http.MethodPost, "/api/sessions/{id}/cancel", token.Run, audit.Cancel, false, (*Server).cancelRun},
+		{http.MethodPost, "/api/sessions/{id}/resume", token.Run, audit.Resume, false, (*Server).resumeRun},
+		{http.MethodPost, "/api/sessions/{id}/audible", token.Answer, audit.Audible, false, sayAudible},
+		{http.MethodGet, "/api/waits", token.Read, "", false, (*Server).listWaits},
+		{http.MethodGet, "/api/waits/{id}", token.Read, "", false, (*Server).getWait},
+		{http.MethodGet, "/api/waits/{id}/images/{n}", token.Read, "", false, getImage},
+		{http.MethodPost, "/api/waits/{id}", token.Answer, audit.Answer, false, (*Server).answerWait},
+		{http.MethodPost, "/api/signals", token.Answer, audit.Signal, false, (*Server).sendSignal},
+		{http.MethodPost, "/api/page", token.Answer, "", false, (*Server).openPage},
+		{http.MethodGet, "/api/openapi.json", token.Read, "", false, (*Server).describe},
 	}
 }
 
@@ -137,8 +166,13 @@ func (rt route) pattern() string {
 type request struct {
 	http.ResponseWriter
 	*http.Request
-	forms forms
+	forms  forms
+	caller *Caller
+	target string // what is changed, for the audit
+	said   bool   // the audit has it already
 }
+
+type callerKey struct{}
 
 func (r *request) Header() http.Header { return r.ResponseWriter.Header() }
 
@@ -154,9 +188,19 @@ func (r *request) answer(status int, v any, err error) error {
 
 func (s *Server) handler(rt route, f forms) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		caller, _ := r.Context().Value(callerKey{}).(*Caller)
+		req := &request{ResponseWriter: w, Request: r, forms: f, caller: caller}
+		req.target = shorten(r.PathValue("id"))
 		err := f.checkPath(r)
+		if err == nil && !caller.May(rt.right) {
+			err = refuseRight(caller, rt.right)
+		}
 		if err == nil {
-			err = rt.handle(s, &request{w, r, f})
+			req.target = r.PathValue("id")
+			err = rt.handle(s, req)
+		}
+		if rt.changes != "" && !req.said {
+			s.audit.say(audit.Line{By: caller.Name, What: rt.changes, Target: req.target}, err)
 		}
 		if err != nil {
 			s.refuse(w, r, err)
@@ -184,7 +228,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	deadlines := http.NewResponseController(w)
-	if p := s.guard.check(r); p != nil {
+	if servesPage(s, w, r) {
+		return
+	}
+	caller, p := s.guard.check(r)
+	if p != nil {
+		s.audit.stranger(r.Method, p)
 		// Whoever has no token keeps no connection: net/http would wait for the rest of the body.
 		_ = deadlines.SetReadDeadline(time.Now().Add(leaveTime)) // not supported by the recorders of tests
 		h.Set("Connection", "close")
@@ -202,7 +251,24 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.unknown(w, r)
 		return
 	}
-	s.mux.ServeHTTP(w, r)
+	s.mux.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, caller)))
+}
+
+// servesPage has the page answer what is of it.
+func servesPage(s *Server, w http.ResponseWriter, r *http.Request) bool {
+	if s.page == nil || !s.page.Has(r.URL.Path) {
+		return false
+	}
+	if p := s.guard.checkHost(r); p != nil {
+		w.Header().Set("Connection", "close")
+		writeProblem(w, p)
+		return true
+	}
+	if r.ContentLength != 0 {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(s.times.body)) // not supported by the recorders of tests
+	}
+	s.page.ServeHTTP(w, r)
+	return true
 }
 
 // survive keeps the panic of one request from being anything but the failure of that request.
@@ -261,6 +327,7 @@ func (s *Server) begin(r *request, status int, body any, run func() (*Session, e
 	}
 	session, err := run()
 	if err == nil {
+		r.target = session.ID
 		r.Header().Set("Location", "/api/sessions/"+session.ID)
 	}
 	return r.answer(status, session, err)
@@ -316,4 +383,18 @@ func (s *Server) describe(r *request) error {
 	r.Header().Set("Content-Type", "application/json")
 	_, _ = r.ResponseWriter.Write(openAPI) // a client that went away is told nothing
 	return nil
+}
+
+// openPage makes another address that opens the page once.
+func (s *Server) openPage(r *request) error {
+	if err := s.readBody(r, nil); err != nil {
+		return err
+	}
+	switch {
+	case !r.caller.May(token.Read): // the page shows everything that waits
+		return refuseRight(r.caller, token.Read)
+	case s.page == nil:
+		return NewProblem(NotFound, "GET /api/openapi.json lists what there is", "this server has no page")
+	}
+	return r.answer(http.StatusCreated, map[string]string{"path": s.page.Enter()}, nil)
 }

@@ -2,8 +2,10 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log"
 	"net/http"
 	"net/http/httptest"
@@ -19,6 +21,7 @@ import (
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/server/servertest"
+	"github.com/windlass-run/windlass/internal/waits"
 )
 
 // fake is what the server works on in these tests.
@@ -97,6 +100,44 @@ func (f *fake) Events(_ context.Context, id string, from uint64) (Events, error)
 	return f.events(from), nil
 }
 
+// fakePeople notes who answers what.
+type fakePeople struct{ *fake }
+
+var fakeWait = Wait{
+	ID: "0123456789", Place: waits.Place{Session: "s1", Root: "s1", Cascade: "c", Phase: "p", Key: echo.MustKey("p/wait")},
+	Kind: echo.WaitQuestion, Asked: "Who?", Form: &echo.Form{Kind: echo.FormText, Question: "Who?"}, Since: time.Unix(1, 0).UTC(),
+}
+
+func (f fakePeople) List(_ context.Context, session string) ([]*Wait, error) {
+	if session != "" {
+		return nil, f.look(session)
+	}
+	return []*Wait{&fakeWait}, f.fails()
+}
+
+func (f fakePeople) Get(_ context.Context, id string) (*Wait, error) {
+	return &fakeWait, f.look(id)
+}
+
+func (f fakePeople) Image(_ context.Context, id string, n int) (*waits.Picture, error) {
+	if n != 1 {
+		return nil, &waits.NoImageError{Wait: id, N: n, Of: 1}
+	}
+	return &waits.Picture{Image: echo.Image{Type: "image/png"}, File: "1-chart.png", Data: []byte("\x89PNG")}, f.look(id)
+}
+
+func (f fakePeople) Answer(_ context.Context, by *Caller, id string, r *AnswerRequest) (*AnsweredWait, error) {
+	return &AnsweredWait{Wait: id, Session: "s1", Resume: "s1"}, f.look(id, by.Name, fmt.Sprint(r.Value))
+}
+
+func (f fakePeople) Signal(_ context.Context, by *Caller, r *SignalRequest) (*SentSignal, error) {
+	return &SentSignal{Signal: r.Name, Letter: "l", Session: r.Session}, f.look(r.Name, by.Name, fmt.Sprint(r.Data))
+}
+
+func (f fakePeople) Say(_ context.Context, by *Caller, session string, r *AudibleRequest) (*SaidAudible, error) {
+	return &SaidAudible{Letter: cmp.Or(r.Letter, "l"), Session: session, Status: echo.StatusRunning}, f.look(session, by.Name, r.Text)
+}
+
 // testToken is what the servers of these tests demand.
 const testToken = "0123456789abcdef-token"
 
@@ -130,7 +171,7 @@ func newBundle(t *testing.T, o Options) *testBundle {
 	b := &testBundle{fake: &fake{}, log: &lockedBuffer{}}
 	o.Loopback, o.Log, o.Token = true, log.New(b.log, "", 0), testToken
 	var err error
-	b.api, err = New(b.fake, b.fake, o)
+	b.api, err = New(b.fake, b.fake, fakePeople{b.fake}, o)
 	require.NoError(t, err)
 	srv := httptest.NewUnstartedServer(nil)
 	srv.Config = b.api.HTTP()
@@ -213,7 +254,7 @@ func TestToken(t *testing.T) {
 	require.NotContains(t, b.log.String(), token)
 	require.Empty(t, b.fake.started)
 	for _, text := range []string{"", "short", "two words of a token"} {
-		_, err := New(b.fake, b.fake, Options{Token: text, Loopback: true})
+		_, err := New(b.fake, b.fake, fakePeople{b.fake}, Options{Token: text, Loopback: true})
 		require.EqualError(t, err, "a token is one word of at least 16 letters, digits and signs")
 	}
 }

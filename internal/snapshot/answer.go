@@ -6,7 +6,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// Answer is the recorded outcome of one effect: of a model, a tool, another cascade, or a reading.
+// Answer is the recorded outcome of one effect: of a model, a tool, another cascade, a wait, or a reading.
 type Answer struct {
 	Key    echo.Key        `json:"key"`
 	Type   echo.NodeType   `json:"type"`
@@ -20,7 +20,7 @@ type Answer struct {
 	Error  *echo.Failure   `json:"error,omitempty"`
 	Origin string          `json:"provider,omitempty"` // of a failure, which names it
 	Unpaid bool            `json:"unpaid,omitempty"`   // the failure cost nothing
-	Data   json.RawMessage `json:"data,omitempty"`     // of a failure, a reading, or a cascade that has ended
+	Data   json.RawMessage `json:"data,omitempty"`     // of a failure, a reading, a wait, or a cascade that has ended
 
 	CostUSD *float64      `json:"cost_usd,omitempty"` // where candidates are chosen, which may be by cost
 	Pretend *echo.Pretend `json:"pretend,omitempty"`  // there, too: choices count it as if it were paid

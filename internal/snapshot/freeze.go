@@ -86,7 +86,7 @@ func answersOf(entries []*echo.Entry) []Answer {
 	answers := []Answer{}
 	for _, e := range entries {
 		switch {
-		case e.NodeType == echo.NodeModelCall, e.NodeType == echo.NodeChildEnd,
+		case e.NodeType == echo.NodeModelCall, e.NodeType == echo.NodeChildEnd, e.NodeType == echo.NodeAnswer,
 			e.NodeType == echo.NodeToolCall && e.Tool != nil && !engine.IsOwnTool(e.Tool.Name) && !begun[e.Key],
 			e.NodeType == echo.NodeInter && !byModel[e.Key],
 			e.NodeType == echo.NodeValue && !e.Key.IsBudgetReading():

@@ -137,7 +137,7 @@ func (t *Test) check() error {
 		}
 	}
 	for i, a := range t.Answers {
-		if a.Key.IsZero() || !slices.Contains([]echo.NodeType{echo.NodeModelCall, echo.NodeToolCall, echo.NodeChildEnd, echo.NodeValue, echo.NodeInter}, a.Type) {
+		if a.Key.IsZero() || !slices.Contains([]echo.NodeType{echo.NodeModelCall, echo.NodeToolCall, echo.NodeChildEnd, echo.NodeValue, echo.NodeInter, echo.NodeAnswer}, a.Type) {
 			return fmt.Errorf("answer %d: key %q and type %q name no answer", i+1, a.Key, a.Type)
 		}
 	}

@@ -31,6 +31,11 @@ func (f *folders) isPrivate(abs string) bool {
 	}
 }
 
+// mayBePrivate spares a walk looking at every file: a private one is met by its name.
+func (f *folders) mayBePrivate(d fs.DirEntry) bool {
+	return slices.ContainsFunc(f.private, func(p string) bool { return d.IsDir() || filepath.Base(p) == d.Name() })
+}
+
 // holdsPrivate says whether a folder that exists is a private one. They are looked up each time,
 // since one can be made during the run.
 func (f *folders) holdsPrivate(info fs.FileInfo) bool {

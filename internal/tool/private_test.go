@@ -17,13 +17,14 @@ func TestPrivateFoldersAreLeftAlone(t *testing.T) {
 	session := filepath.Join(dir, "home", "sessions", "s1")
 	work := filepath.Join(session, "work")
 	require.NoError(t, os.MkdirAll(work, 0o700))
-	b := setup(t, tool.Options{Roots: []string{dir, work}, Private: []string{filepath.Join(dir, "home"), filepath.Join(dir, "later")}})
+	b := setup(t, tool.Options{Roots: []string{dir, work}, Private: []string{filepath.Join(dir, "home"), filepath.Join(dir, "later"), filepath.Join(dir, "kept.jsonl")}})
+	b.file(t, "kept.jsonl", "recorded, too\n")
 	b.file(t, "home/sessions/s1/journal.jsonl", "recorded\n")
 	b.file(t, "notes.txt", "recorded as well\n")
 	require.NoError(t, os.Symlink("home/sessions", filepath.Join(dir, "link")))
 
 	for _, path := range []string{
-		"home/sessions/s1/journal.jsonl", "link/s1/journal.jsonl", "./link/../home/new/file", "home/windlass.json", "later/x", session + "/lock",
+		"home/sessions/s1/journal.jsonl", "link/s1/journal.jsonl", "./link/../home/new/file", "home/windlass.json", "later/x", session + "/lock", "kept.jsonl",
 	} {
 		args := `{"path": "` + path + `", "content": "x"}`
 		const text = " is in a folder of windlass itself, which tools leave alone"

@@ -75,6 +75,9 @@ func validatorTool(env environment, dir string) tool {
 	}
 }
 
+// Trusts reports whether a command line is one of those that trusted_commands names, see [Options].
+func Trusts(trust []string, line string) bool { return trusted(trust, line) }
+
 // trusted reports whether a command line is one of those that may be run.
 func trusted(trust []string, line string) bool {
 	line = strings.TrimSpace(line)

@@ -160,7 +160,7 @@ func New(o Options) (*Registry, error) {
 	for name, made := range builtins {
 		r.tools[name] = made(r, o, env)
 	}
-	r.tools[effect.CommandTool] = validatorTool(env, files.dir())
+	r.tools[effect.CommandTool], r.tools[effect.ImagesTool] = validatorTool(env, files.dir()), imagesTool(files)
 	if err := r.addGiven(o, env); err != nil {
 		return nil, errors.Join(err, files.close())
 	}
@@ -189,10 +189,10 @@ func (r *Registry) addGiven(o Options, env environment) error {
 // Close closes the granted folders.
 func (r *Registry) Close() error { return r.files.close() }
 
-// Spec returns what a model is told about a tool. The tool of validators' commands has none.
+// Spec returns what a model is told about a tool. The tools of validators' commands and of images have none.
 func (r *Registry) Spec(name string) (effect.ToolSpec, bool) {
 	t, ok := r.tools[name]
-	if !ok || name == effect.CommandTool {
+	if !ok || name == effect.CommandTool || name == effect.ImagesTool {
 		return effect.ToolSpec{}, false
 	}
 	return t.spec, true
@@ -265,15 +265,20 @@ func (f *failure) Unwrap() error { return f.err }
 func answering(fn func(ctx context.Context, c *call) (string, error)) func(context.Context, *call) effect.ToolResult {
 	return func(ctx context.Context, c *call) effect.ToolResult {
 		text, err := fn(ctx, c)
-		var f *failure
-		switch {
-		case errors.As(err, &f):
-			return fail(f.kind, "%s", f.Error())
-		case err != nil:
-			return fail(kindFailed, "%s", err.Error())
+		if err != nil {
+			return failedOf(err)
 		}
 		return effect.ToolResult{Parts: echo.Text(text)}
 	}
+}
+
+// failedOf returns the result of a call that an error has ended.
+func failedOf(err error) effect.ToolResult {
+	kind := kindFailed
+	if f := new(failure); errors.As(err, &f) {
+		kind = f.kind
+	}
+	return fail(kind, "%s", err.Error())
 }
 
 // typed makes a tool of a function over its decoded arguments.

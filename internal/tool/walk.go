@@ -57,9 +57,12 @@ func (f *folders) walk(ctx context.Context, p place, depth int, all bool, fn fun
 		if d.IsDir() && !all && slices.Contains(hiddenFolders[:], d.Name()) {
 			return fs.SkipDir
 		}
-		if d.IsDir() && len(f.private) > 0 {
+		if f.mayBePrivate(d) {
 			if info, err := d.Info(); err == nil && f.holdsPrivate(info) {
-				return fs.SkipDir
+				if d.IsDir() {
+					return fs.SkipDir
+				}
+				return nil
 			}
 		}
 		rel := strings.TrimPrefix(name, start+"/")

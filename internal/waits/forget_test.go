@@ -2,12 +2,16 @@ package waits_test
 
 import (
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/waits"
 )
 
@@ -37,4 +41,26 @@ func TestForget(t *testing.T) {
 	}
 	require.Equal(t, []string{"answer-other.json"}, files(box.Dir))
 	require.Empty(t, files(waits.HomeBox(home).Dir))
+}
+
+// An answer that no run has taken is removed with a text that it has, and only with that.
+func TestRedactedAnswers(t *testing.T) {
+	t.Parallel()
+	form := question(echo.Form{Kind: echo.FormText})
+	d := deskOf(t, form, approval(), form, form)
+	given := []any{"the word is open", map[string]any{"decision": "deny", "reason": "open"}, "fine"}
+	for i, value := range given {
+		require.NoError(t, d.Answer(find(t, d, i), waits.Given{Value: value}))
+	}
+	rec, err := journal.Read(filepath.Join(config.SessionDir(d.Home, session), journal.File))
+	require.NoError(t, err)
+	has := func(text string) bool { return strings.Contains(text, "open") }
+	ids := waits.Redacted(d.Home, session, rec.Entries, has)
+	require.Equal(t, []string{idOf(0), idOf(1)}, ids)
+	require.NoError(t, waits.ForgetAnswers(d.Home, session, ids))
+	for i := range 4 {
+		require.Equal(t, i == 2, find(t, d, i).Answer != nil)
+	}
+	require.Empty(t, waits.Redacted(d.Home, session, rec.Entries, has))
+	require.NoError(t, d.Answer(find(t, d, 0), waits.Given{Value: "another"}), "it can be answered again")
 }

@@ -165,18 +165,6 @@ func TestFindWhatIsAnsweredOnTheRecord(t *testing.T) {
 	require.True(t, failure.Is(err, failure.AlreadyAnswered))
 }
 
-func TestDamagedMailbox(t *testing.T) {
-	t.Parallel()
-	d := deskOf(t, question(echo.Form{Kind: echo.FormText}))
-	dir := waits.Box(d.Home, session).Dir
-	require.NoError(t, os.Mkdir(dir, 0o700))
-	path := filepath.Join(dir, "answer-"+idOf(0)+".json")
-	require.NoError(t, os.WriteFile(path, []byte("{"), 0o600))
-	_, err := d.List(t.Context(), "")
-	require.EqualError(t, err, "read "+path+": it is no whole letter: unexpected EOF")
-	require.True(t, failure.Is(err, failure.Damaged))
-}
-
 func TestAnswer(t *testing.T) {
 	t.Parallel()
 	d := deskOf(t, question(echo.Form{Kind: echo.FormText}), echo.Wait{Kind: echo.WaitSignal, Signal: "go"}, echo.Wait{Kind: echo.WaitInput, Form: &echo.Form{Kind: echo.FormText}, Timeout: 60})
@@ -204,6 +192,8 @@ func TestAnswer(t *testing.T) {
 	require.True(t, failure.Is(err, failure.AlreadyAnswered))
 	d.Now = func() time.Time { return late.Deadline.Add(-time.Nanosecond) }
 	require.NoError(t, d.Answer(late, given))
+	d.Now = func() time.Time { return late.Deadline.Add(time.Hour) }
+	require.ErrorAs(t, d.Answer(find(t, d, 2), given), new(*mailbox.TakenError), "it was answered in time, and not taken yet")
 }
 
 func approval() echo.Wait {
@@ -213,12 +203,64 @@ func approval() echo.Wait {
 	})
 }
 
+// A decision is listed with the output that it is on, which the record has where the model wrote it.
+func TestDecisionsHaveTheirOutput(t *testing.T) {
+	t.Parallel()
+	asks := echo.Wait{Kind: echo.WaitDecision, Form: &echo.Form{Kind: echo.FormChoice, Question: "Fine?", Options: []echo.Option{{ID: "yes"}}}}
+	for text, want := range map[string]string{
+		"The draft.\n<decision>{\"question\":\"Fine?\"}</decision>\nIts end.": "The draft.\n\nIts end.",
+		"[redacted]":                            "[redacted]",
+		"<decision>{\"question\":1}</decision>": "<decision>{\"question\":1}</decision>",
+		"A draft <decision>{}":                  "A draft <decision>{}",
+		"":                                      "",
+	} {
+		d := waits.Desk{Home: t.TempDir()}
+		j, err := journal.Create(config.SessionDir(d.Home, session), journal.Header{SessionID: session, Rules: 1, StartedAt: began, Cascade: json.RawMessage(`{"cascade_id":"c"}`), Input: json.RawMessage(`{}`)})
+		require.NoError(t, err)
+		wait := echo.NewEntry(echo.MustKey("a/attempt2/turn1/wait"), asks)
+		for i, e := range []*echo.Entry{
+			{NodeType: echo.NodeModelCall, Key: echo.MustKey("a/attempt1/turn1/model"), Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, "before")},
+			{NodeType: echo.NodeModelCall, Key: echo.MustKey("a/attempt2/turn1/model"), Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, text)},
+			{NodeType: echo.NodeModelCall, Key: echo.MustKey("b/attempt1/turn1/model"), Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, "of another branch")},
+			wait,
+		} {
+			e.SessionID, e.Seq, e.At, e.CascadeID = session, uint64(i+1), began, "c"
+			e.SetKeyFields()
+			if e.Message != nil {
+				e.ContentHash = e.Message.Hash()
+			}
+			require.NoError(t, j.Write(e))
+		}
+		j.Flush()
+		require.NoError(t, j.Close(t.Context()))
+		list, err := d.List(t.Context(), "")
+		require.NoError(t, err)
+		require.Len(t, list, 1)
+		require.Equal(t, want, list[0].Output)
+		live := waits.Of(&asks, list[0].Place, began)
+		require.NoError(t, d.WithOutput(live))
+		require.Equal(t, want, live.Output)
+	}
+	require.NoError(t, waits.Desk{}.WithOutput(&waits.Wait{Kind: echo.WaitInput}), "nothing is read")
+	require.ErrorContains(t, waits.Desk{Home: t.TempDir()}.WithOutput(&waits.Wait{Kind: echo.WaitDecision, Place: waits.Place{Session: session}}), "no such file")
+}
+
+// What stands in a list of a call hides nothing.
+func TestAskedHidesNothing(t *testing.T) {
+	t.Parallel()
+	w := approval()
+	w.Call.Arguments = json.RawMessage(`{"to":"pay\u202e001\u200b<"}`)
+	require.Equal(t, `deploy {"to":"pay\u202e001\u200b<"}`, find(t, deskOf(t, w), 0).Asked)
+	edit := waits.Decided{Answer: echo.Answer{Value: map[string]any{"decision": "edit", "arguments": map[string]any{"to": "a\u200bb"}}}}
+	require.Equal(t, `edit: {"to":"a\u200bb"}`, edit.Text())
+}
+
 func TestAnswerIsOfWhatIsShown(t *testing.T) {
 	t.Parallel()
 	d := deskOf(t, approval())
 	w := find(t, d, 0)
 	err := d.Answer(w, waits.Given{Value: "allow", Shown: "0000000000000000"})
-	require.EqualError(t, err, fmt.Sprintf(`the wait %s shows something else by now: it was answered for "0000000000000000", and shows %q`, idOf(0), w.Shown))
+	require.EqualError(t, err, fmt.Sprintf(`the wait %s does not show what the answer is for: it shows %q, and the answer says "0000000000000000"`, idOf(0), w.Shown))
 	require.True(t, failure.Is(err, failure.AlreadyAnswered))
 	require.NoError(t, d.Answer(w, waits.Given{Value: "allow", Shown: w.Shown}))
 	got, err := waits.Box(d.Home, session).Answered(idOf(0))
@@ -236,6 +278,10 @@ func TestAnswersOfEachKind(t *testing.T) {
 	}})
 	reviewed := `the answer is {"approved": true or false, "feedback": "..."}`
 	decided := `the answer is {"decision": "allow"}, {"decision": "deny", "reason": "..."} or {"decision": "edit", "arguments": {...}}`
+	ofSecret := waiting.Approval(echo.AwaitedCall{
+		Tool: "deploy", Arguments: json.RawMessage(`{"n":"<b>","to":["[value of KEY]"]}`), Cascade: "0123456789abcdef",
+		Schema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"string"},"to":{"type":"array","items":{"type":"string","pattern":"^[-a-z0-9]+$"}}}}`),
+	})
 	type object = map[string]any
 	for _, test := range []struct {
 		name  string
@@ -275,6 +321,17 @@ func TestAnswersOfEachKind(t *testing.T) {
 		{"deny", approval(), object{"decision": "deny", "reason": "no"}, object{"decision": "deny", "reason": "no"}, ""},
 		{"edit", approval(), object{"decision": "edit", "arguments": object{"to": "staging"}}, object{"decision": "edit", "arguments": object{"to": "staging"}}, ""},
 		{"edit that does not fit", approval(), object{"decision": "edit", "arguments": object{"to": "mars"}}, nil, "the arguments do not match the schema of deploy: "},
+		{"edit that changes nothing", approval(), object{"decision": "edit", "arguments": object{"to": "prod"}}, nil, "the arguments are the ones that were shown: allow the call, or change something"},
+		{"edit that keeps a secret", ofSecret, object{"decision": "edit", "arguments": object{"to": []any{"-[value of KEY]"}, "n": "[text: value of X]"}}, object{"decision": "edit", "arguments": object{"to": []any{"-[value of KEY]"}, "n": "[text: value of X]"}}, ""},
+		{"edit that keeps all of a secret", ofSecret, object{"decision": "edit", "arguments": object{"n": "<b>", "to": []any{"[value of KEY]"}}}, nil, "the arguments are the ones that were shown"},
+		{
+			"edit that names another secret", ofSecret,
+			object{"decision": "edit", "arguments": object{"to": []any{"[value of OTHER]"}}},
+			nil,
+			"the arguments have [value of OTHER], and those that were shown do not: an edit can only keep the secrets of its call; the text itself is written as [text: value of OTHER]",
+		},
+		{"edit with a text where no secret may be", ofSecret, object{"decision": "edit", "arguments": object{"to": "[value of KEY]"}}, nil, "the arguments do not match the schema of deploy: /to: "},
+		{"edit with a text that does not fit", ofSecret, object{"decision": "edit", "arguments": object{"to": []any{"[value of KEY]", "X"}}}, nil, "the arguments do not match the schema of deploy: /to/1: "},
 		{"edit of nothing", approval(), object{"decision": "edit"}, nil, "an edit needs arguments"},
 		{"allow with arguments", approval(), object{"decision": "allow", "arguments": object{}}, nil, "only an edit has arguments, and the decision is allow"},
 		{"no decision", approval(), "yes", nil, `the decision is "yes": it is allow, deny or edit`},
@@ -286,7 +343,7 @@ func TestAnswersOfEachKind(t *testing.T) {
 			err := d.Answer(find(t, d, 0), waits.Given{Value: test.value, By: "ann", Via: echo.ViaCommand})
 			if test.err != "" {
 				require.ErrorContains(t, err, "the answer to wait "+idOf(0)+" is not taken: "+test.err)
-				require.True(t, failure.Is(err, failure.InvalidInput))
+				require.True(t, failure.Is(err, failure.InvalidAnswer))
 				require.NoDirExists(t, waits.Box(d.Home, session).Dir)
 				return
 			}
@@ -307,9 +364,9 @@ func TestSignal(t *testing.T) {
 		kind          failure.Kind
 		err           string
 	}{
-		{"", "", failure.InvalidRequest, "the name of a signal has 1 to 200 bytes, not 0"},
+		{"", "", failure.InvalidRequest, "the name of a signal is empty"},
 		{"", " ", failure.InvalidRequest, "the name of a signal is empty"},
-		{"", strings.Repeat("x", 201), failure.InvalidRequest, "the name of a signal has 1 to 200 bytes, not 201"},
+		{"", strings.Repeat("x", 201), failure.InvalidRequest, "the name of a signal has at most 200 characters, not 201"},
 		{"nobody", "go", failure.UnknownSession, "there is no session nobody on this machine"},
 		{"../ship", "go", failure.UnknownSession, `"../ship" is no id of a session`},
 	} {

@@ -16,6 +16,22 @@ func Write(path string, data []byte, perm fs.FileMode) error {
 	return write(path, data, perm, func(*File) error { return nil })
 }
 
+// WriteNew is [Write] for a file that there is not yet: the error is an [fs.ErrExist] when there is one, which stays as
+// it is, also when it is made at the same time.
+func WriteNew(path string, data []byte, perm fs.FileMode) error {
+	reserved, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, ownerOnly)
+	if err != nil {
+		return err
+	}
+	if err = reserved.Close(); err == nil {
+		err = Write(path, data, perm)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
+
 // ForeignError says that a file has other content than what is to replace it, and stays.
 type ForeignError struct{ Path string }
 

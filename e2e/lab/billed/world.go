@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,7 @@ type Suite struct {
 type World struct {
 	*lab.World
 	Provider *Provider
+	Others   []string // sessions that are runs of their own, and no children of the one that is looked at
 	suite    *Suite
 }
 
@@ -105,7 +107,7 @@ func (w *World) Start(t *crashtest.Trap, args ...string) *Ended {
 
 var markTypes = []string{"phase_end", "child_start", "child_end", "branch_start", "branch_end", "candidate", "ballot", "choice", "wait", "answer", "run_end"}
 
-// Marks counts the beginnings and ends that are in the journals.
+// Marks counts the beginnings and ends that are in the journals, and the letters in the mailboxes.
 func (w *World) Marks() int {
 	n := 0
 	paths, _ := filepath.Glob(filepath.Join(w.Home, "sessions", "*", "journal.jsonl")) // the pattern is a good one
@@ -117,6 +119,10 @@ func (w *World) Marks() int {
 		for _, kind := range markTypes {
 			n += bytes.Count(data, []byte(`"node_type":"`+kind+`"`))
 		}
+	}
+	for _, mailbox := range []string{"mailbox", filepath.Join("sessions", "*", "mailbox")} {
+		letters, _ := filepath.Glob(filepath.Join(w.Home, mailbox, "*.json")) // likewise
+		n += len(letters)
 	}
 	return n
 }
@@ -152,6 +158,19 @@ func (w *World) Tree(root string) *Tree {
 	w.T.Helper()
 	t, err := readTree(w.Home, root)
 	require.NoError(w.T, err)
+	t.lost = slices.DeleteFunc(t.lost, func(id string) bool { return slices.Contains(w.Others, id) })
+	return t
+}
+
+// Forest is a run with everything below it, and with the others beside it: what the server has billed.
+func (w *World) Forest(root string) *Tree {
+	w.T.Helper()
+	t := w.Tree(root)
+	for _, id := range w.Others {
+		if w.Exists(id) {
+			t.All = append(t.All, w.Tree(id).All...)
+		}
+	}
 	return t
 }
 

@@ -44,6 +44,18 @@ func (m mask) Any(v any) any {
 	return v
 }
 
+func (m mask) Parts(text string, part func(text, secret string)) {
+	for {
+		before, rest, found := strings.Cut(text, secret)
+		part(before, "")
+		if !found {
+			return
+		}
+		part(secret, masked)
+		text = rest
+	}
+}
+
 // noSecrets holds that no entry has the secret.
 func (b *bench) noSecrets(t testing.TB) {
 	t.Helper()

@@ -2,7 +2,6 @@ package input
 
 import (
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -60,7 +59,7 @@ func ReadFile(name, path string, kind filetype.Kind) (*File, error) {
 	sum := sha256.Sum256(data)
 	return &File{path, engine.File{
 		Input: name, Type: is, Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:]),
-		URL: "data:" + is + ";base64," + base64.StdEncoding.EncodeToString(data),
+		URL: echo.DataURL(is, data),
 	}}, nil
 }
 

@@ -19,6 +19,7 @@ type Problem struct {
 	Pos     source.Pos
 	Message string
 	Hint    string // what to do about it; may be empty
+	Page    string // of the documentation, where it is another one than that of the file
 
 	offset int // of Pos
 }
@@ -42,10 +43,21 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// Page returns the page of the documentation that describes what is wrong, "" for that of the file.
+func (e *Error) Page() string {
+	for _, p := range e.Problems {
+		if p.Page == "" || p.Page != e.Problems[0].Page {
+			return ""
+		}
+	}
+	return e.Problems[0].Page
+}
+
 // Reader reads one file's values in one goroutine. Its methods note problems for [Reader.Err].
 type Reader struct {
 	file     *source.File
 	problems []Problem
+	page     string // of what is read now
 }
 
 // Parse reads the file's text.
@@ -69,6 +81,13 @@ func (r *Reader) Err() error {
 	return &Error{Problems: sorted}
 }
 
+// Described says which page describes what is read until the returned function is called.
+func (r *Reader) Described(page string) (end func()) {
+	before := r.page
+	r.page = page
+	return func() { r.page = before }
+}
+
 // Fail notes a problem with a value.
 func (r *Reader) Fail(n *source.Node, hint, format string, args ...any) {
 	at := 0
@@ -79,7 +98,7 @@ func (r *Reader) Fail(n *source.Node, hint, format string, args ...any) {
 }
 
 func (r *Reader) note(offset int, hint, message string) {
-	r.problems = append(r.problems, Problem{File: r.file.Name, Pos: r.file.Pos(offset), Message: message, Hint: hint, offset: offset})
+	r.problems = append(r.problems, Problem{File: r.file.Name, Pos: r.file.Pos(offset), Message: message, Hint: hint, Page: r.page, offset: offset})
 }
 
 // Fields says how each key of an object is read.

@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/server"
 	"github.com/windlass-run/windlass/internal/server/grants"
+	"github.com/windlass-run/windlass/internal/waits"
 )
 
 // Options say how sessions are run.
@@ -146,6 +147,20 @@ func (h *Host) release(id string) {
 // Runs reports whether a session's engine runs in this server.
 func (h *Host) Runs(id string) bool {
 	return h.goingOn(id) != nil
+}
+
+// has reports whether a session runs here, or is being closed.
+func (h *Host) has(id string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.running[id] != nil
+}
+
+// mark has a server resume a session when what it waits for is there, this one or a later one.
+func (h *Host) mark(id string) {
+	if err := waits.Box(h.app.Home(), id).Mark(servedMark); err != nil {
+		h.options.Log.Printf("%s: warning: no server resumes it by itself when it waits: %s", id, line(err.Error()))
+	}
 }
 
 // goingOn returns a session whose engine runs here, nil for others.

@@ -11,6 +11,14 @@ import (
 
 // Resume implements [server.Runs].
 func (h *Host) Resume(ctx context.Context, id string, r *server.ResumeRequest) (*server.Session, error) {
+	s, err := h.resume(ctx, id, r)
+	if err == nil {
+		h.mark(s.ID)
+	}
+	return s, err
+}
+
+func (h *Host) resume(ctx context.Context, id string, r *server.ResumeRequest) (*server.Session, error) {
 	id, err := h.archive.Find(ctx, id)
 	if err != nil {
 		return nil, err

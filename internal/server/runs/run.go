@@ -39,7 +39,11 @@ func (h *Host) begin(ctx context.Context, explain func(error) error, open opener
 	if stopping { // the server began to stop while this session was opened
 		cancel(errStopping)
 	}
-	h.options.Log.Printf("%s: begins: %s (%s)", run.ID(), line(run.Cascade().CascadeID), line(run.File()))
+	how := "begins"
+	if len(run.Recorded()) > 0 {
+		how = "continues"
+	}
+	h.options.Log.Printf("%s: %s: %s (%s)", run.ID(), how, line(run.Cascade().CascadeID), line(run.File()))
 	begun := h.view(r)
 	go h.run(ctx, r)
 	return begun, nil
@@ -49,8 +53,8 @@ func (h *Host) watch() core.Watch {
 	return core.Watch{
 		Notice: func(text string) { h.options.Log.Print(line(text)) },
 		Follow: func(r *core.Run) (engine.Observer, []echo.Sink) {
-			if len(r.Recorded()) > 0 && r.Changed() {
-				h.options.Log.Printf("%s: %s has changed since the session began. The session continues with the cascade as it was.", r.ID(), line(r.File()))
+			if len(r.Recorded()) > 0 && r.Changed() != "" {
+				h.options.Log.Printf("%s: %s has changed since the session began. The session continues with the cascade as it was.", r.ID(), line(r.Changed()))
 			}
 			return nil, nil
 		},
@@ -101,7 +105,7 @@ func (h *Host) report(run *core.Run, res *engine.Result, err error, c core.Closi
 	took := time.Duration(res.DurationMS * float64(time.Millisecond))
 	h.options.Log.Printf("%s: %s in %s: %s, %s%s", run.ID(), res.Status, quantity.Duration(took), quantity.Requests(t.Calls, t.Embeddings),
 		quantity.Cost(t.KnownUSD(), t.UnknownCosts), why)
-	warnings := []error{c.Cards, c.Err}
+	warnings := []error{c.Cards, c.Notices, c.Err}
 	if c.Undelivered != nil {
 		warnings = append([]error{c.Undelivered}, warnings...)
 	}

@@ -32,9 +32,13 @@ func (h *Host) Start(ctx context.Context, r *server.RunRequest) (*server.Session
 	}
 	o.SessionID, o.Offline = r.SessionID, o.Offline || r.Offline
 	o.Models = core.Models{Default: r.Model, Phases: r.Models}
-	return h.begin(ctx, startError, func(ctx context.Context, w core.Watch) (*core.Run, error) {
+	s, err := h.begin(ctx, startError, func(ctx context.Context, w core.Watch) (*core.Run, error) {
 		return h.app.Start(ctx, core.Job{Cascade: c, File: file, Input: input}, o, w)
 	})
+	if err == nil {
+		h.mark(s.ID)
+	}
+	return s, err
 }
 
 func budgetOfFile(c *cascade.Cascade) cascade.Budget {

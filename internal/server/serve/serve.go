@@ -11,14 +11,18 @@ import (
 	"time"
 
 	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/audit"
 	"github.com/windlass-run/windlass/internal/environment"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/server"
 	"github.com/windlass-run/windlass/internal/server/certificate"
 	"github.com/windlass-run/windlass/internal/server/grants"
+	"github.com/windlass-run/windlass/internal/server/page"
+	"github.com/windlass-run/windlass/internal/server/people"
 	"github.com/windlass-run/windlass/internal/server/runs"
 	"github.com/windlass-run/windlass/internal/server/token"
+	"github.com/windlass-run/windlass/internal/waits"
 )
 
 // Options say what is offered, and where.
@@ -40,7 +44,9 @@ type Service struct {
 	listener net.Listener
 	loopback bool
 	made     *token.Made // nil: a person gave the token
+	page     *page.Page
 	api      *server.Server
+	watcher  *runs.Watcher
 }
 
 // Open listens; requests wait until [Service.Serve]. Its errors are of this package, or of grants.
@@ -69,8 +75,23 @@ func (s *Service) open(ctx context.Context) error {
 		text = s.made.Text
 	}
 	environment.Keep(token.Variable, text) // no run shows it
-	s.api, err = server.New(s.host, server.Reading{Archive: s.host.Archive()}, server.Options{
-		Token: text, Loopback: s.loopback, Log: s.options.Runs.Log,
+	home := s.options.App.Home()
+	secrets, err := core.SecretsOf(s.options.App, s.options.Grants.AllowEnv)
+	if err != nil {
+		return err
+	}
+	desk := waits.Desk{Home: home, Secrets: secrets}
+	s.watcher = runs.NewWatcher(s.host, desk)
+	keep := func(l audit.Line) error { return audit.Add(context.WithoutCancel(ctx), home, l) }
+	s.page, err = page.New(page.Options{
+		Desk: page.OfHome(desk, s.watcher.Look), Artifacts: page.ArtifactsOf(s.host.Archive()), By: page.SystemUser(), Audit: keep, Log: s.options.Runs.Log,
+	})
+	if err != nil {
+		return fmt.Errorf("make the page: %w", err)
+	}
+	s.api, err = server.New(s.host, server.Reading{Archive: s.host.Archive()}, &people.Desk{Waits: desk, Ready: s.watcher.Look}, server.Options{
+		Token: text, Issued: token.NewBook(token.Folder(home)), Loopback: s.loopback, Log: s.options.Runs.Log, Page: s.page,
+		Audit: keep,
 	})
 	return err
 }
@@ -105,6 +126,9 @@ func (s *Service) Addr() net.Addr { return s.listener.Addr() }
 // Loopback reports whether only this machine can reach the service.
 func (s *Service) Loopback() bool { return s.loopback }
 
+// Page returns the path of an address that opens the page once.
+func (s *Service) Page() string { return s.page.Enter() }
+
 // TokenFile returns the file with the token that the service made; "" when a person gave one.
 func (s *Service) TokenFile() string {
 	if s.made == nil {
@@ -123,11 +147,13 @@ func (s *Service) Serve(ctx context.Context) error {
 	srv := s.api.HTTP()
 	failed := make(chan error, 1)
 	go func() { failed <- s.answer(srv) }()
+	stopWatching := s.watch(ctx)
 	var serveErr error
 	select {
 	case <-ctx.Done():
 	case serveErr = <-failed:
 	}
+	stopWatching()
 	interrupted := s.host.Stop(s.options.Grace)
 	s.api.EndStreams()
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
@@ -142,6 +168,23 @@ func (s *Service) Serve(ctx context.Context) error {
 		return fmt.Errorf("serve: %w", serveErr)
 	}
 	return nil
+}
+
+// watch has the watcher resume what waits, and returns what ends that.
+func (s *Service) watch(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	tick := time.NewTicker(runs.WatchEvery)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.watcher.Watch(ctx, tick.C)
+	}()
+	s.watcher.Look() // an answer may have come while no server was there
+	return func() {
+		cancel()
+		tick.Stop()
+		<-done
+	}
 }
 
 // answer answers requests, with TLS when there is a certificate; HTTP/2 comes with it.

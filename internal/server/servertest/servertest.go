@@ -217,7 +217,7 @@ func (c *Client) check(t *testing.T, method, path string, sent []byte, a *Answer
 			require.NotEmpty(t, a.Header.Get(name), "%s: %s", name, what)
 		}
 	}
-	if media == "text/event-stream" {
+	if media == "text/event-stream" || strings.HasPrefix(media, "image/") {
 		return
 	}
 	c.fits(t, form.Schema, a.Body, what)

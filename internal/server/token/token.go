@@ -1,6 +1,7 @@
 // Package token keeps the secrets that clients of windlass serve show: one for each server that
 // runs, in a file that only its owner can read. It goes with the server, so that a client sends
-// nothing to whoever listens at the address later.
+// nothing to whoever listens at the address later. A [Book] has those that were issued to others, with some of
+// the rights and until some time.
 package token
 
 import (
@@ -19,6 +20,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/source"
 	"github.com/windlass-run/windlass/internal/wholefile"
 )
@@ -72,7 +74,7 @@ func (e *NoServerError) Error() string {
 var ErrInUse = errors.New("another windlass serve with this home folder has made a token for the same address")
 
 // Folder returns the folder of the tokens of a home folder.
-func Folder(home string) string { return filepath.Join(home, "serve") }
+func Folder(home string) string { return config.ServeDir(home) }
 
 // What the files of a server are called, after its address.
 const (
@@ -128,17 +130,25 @@ func (m *Made) Remove() error { return errors.Join(os.Remove(m.File), m.lock.Clo
 // Find returns the token of the server at an address, or of the only one that runs. The error is a
 // [NoServerError], or a [FileError] when somebody else may know the token.
 func Find(dir, address string) (string, error) {
-	running, err := serving(dir)
+	address, err := Address(dir, address)
 	if err != nil {
 		return "", err
 	}
+	return read(filepath.Join(dir, baseOf(address)+fileEnd))
+}
+
+// Address returns the address of the server at an address, or of the only one that runs. The error is a [NoServerError].
+func Address(dir, address string) (string, error) {
+	running, err := serving(dir)
 	switch {
+	case err != nil:
+		return "", err
 	case address == "" && len(running) == 1:
-		address = running[0]
+		return running[0], nil
 	case !slices.Contains(running, address):
 		return "", &NoServerError{address, running}
 	}
-	return read(filepath.Join(dir, baseOf(address)+fileEnd))
+	return address, nil
 }
 
 // serving lists the addresses of running servers, by their locks: a killed one leaves its file.
@@ -230,11 +240,16 @@ func notRegular(file string) error {
 }
 
 func write(file string) (string, error) {
-	secret := make([]byte, size)
-	_, _ = rand.Read(secret) // it never fails: the process ends instead
-	t := hex.EncodeToString(secret)
+	t := random()
 	if err := wholefile.Write(file, []byte(t+"\n"), 0o600); err != nil {
 		return "", fmt.Errorf("write the token's file: %w", err)
 	}
 	return t, nil
+}
+
+// random returns a token that nobody guesses.
+func random() string {
+	secret := make([]byte, size)
+	_, _ = rand.Read(secret) // it never fails: the process ends instead
+	return hex.EncodeToString(secret)
 }

@@ -3,6 +3,7 @@ package contexts
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,6 +42,9 @@ func (p *printer) step(s *inspect.Sounding, st *inspect.SoundingStep) {
 	}
 	p.line("")
 	p.fact("kept", "%s", keptText(st))
+	if st.Choice != nil && st.Choice.Person != nil {
+		p.fact("person", "%s", personText(st.Choice.Person))
+	}
 	if st.Choice != nil && len(st.Choice.Frontier) > 0 {
 		p.fact("frontier", "%s", chosen.Frontier(st.Choice))
 	}
@@ -146,11 +150,20 @@ func mutationText(m *echo.Mutation) string {
 	return term.Cut(term.OneLine(m.Mode+": "+m.Entry), 40)
 }
 
-// candidateState is what became of a candidate, or what it does.
+// candidateState is what became of a candidate, or what it does, and what a person has said of it.
 func candidateState(c *inspect.Candidate) string {
-	if c.Standing == nil {
+	switch s := c.Standing; {
+	case s == nil:
 		return c.Status.String()
+	case s.Rank > 0:
+		return fmt.Sprintf("%s, rank %d", stateText(c), s.Rank)
+	case s.Rating > 0:
+		return fmt.Sprintf("%s, rated %d", stateText(c), s.Rating)
 	}
+	return stateText(c)
+}
+
+func stateText(c *inspect.Candidate) string {
 	if c.Standing.SameAs > 0 && c.Standing.State == echo.CandidateSame {
 		return fmt.Sprintf("same as %d", c.Standing.SameAs)
 	}
@@ -260,6 +273,8 @@ func keptText(st *inspect.SoundingStep) string {
 	switch {
 	case c.Winner == 0:
 		which = "the best answer of the steps before"
+	case c.How == echo.ChoiceNone:
+		return "none, as " + chosen.By(c.Person) + " has rejected all"
 	case c.Winner < 0:
 		which = "one answer that was written from all"
 	}
@@ -277,6 +292,14 @@ var tieTexts = map[echo.ChoiceHow]string{
 }
 
 func howText(c *echo.Choice) string {
+	switch {
+	case c.How == echo.ChoicePerson:
+		return "chosen by " + chosen.By(c.Person)
+	case c.Person != nil && !c.Person.TimedOut:
+		return fmt.Sprintf("a tie in the words of %s, of which %s", chosen.By(c.Person), tieTexts[c.How])
+	case c.How == echo.ChoiceFirst && !c.Tie:
+		return "the first, as nobody has chosen in time"
+	}
 	if text, ok := howTexts[c.How]; ok {
 		return text
 	}
@@ -293,6 +316,31 @@ func howText(c *echo.Choice) string {
 		return fmt.Sprintf("a tie, of which %s: %s, after %s", tieTexts[c.How], reason, held)
 	}
 	return fmt.Sprintf("by votes: the evidence is %s, %s was needed for confidence %g, after %s", number(c.EValue), number(needed), c.Confidence, held)
+}
+
+// personText says what a person has said of candidates: who, what, when and why.
+func personText(p *echo.Chooser) string {
+	at := p.At.UTC().Format("2006-01-02 15:04:05 UTC")
+	if p.TimedOut {
+		return "nobody has chosen until " + at
+	}
+	text := fmt.Sprintf("%s by %s at %s: %s", chosen.By(p), p.Via, at, saidBy(p))
+	if p.Why != "" {
+		text += fmt.Sprintf(", %q", term.Cut(term.OneLine(p.Why), 200))
+	}
+	return text
+}
+
+// saidBy is what a person has said, with the numbers of the candidates.
+func saidBy(p *echo.Chooser) string {
+	at := slices.Index(p.Labels, p.Said)
+	switch {
+	case at >= 0 && at < len(p.Order):
+		return fmt.Sprintf("%s of %s, candidate %d", p.Said, term.Plural(len(p.Order), "answer"), p.Order[at])
+	case p.Said != "":
+		return fmt.Sprintf("%s of %s", p.Said, term.Plural(len(p.Order), "answer"))
+	}
+	return term.Plural(len(p.Order), "answer") + " in order, or rated"
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }

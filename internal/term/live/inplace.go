@@ -6,10 +6,12 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
+	"github.com/windlass-run/windlass/internal/term"
 )
 
 // InPlace draws a run in place on a terminal. One goroutine of its own draws, at most ten times a
@@ -20,18 +22,24 @@ type InPlace struct {
 	out      io.Writer
 	room     func() Room
 	color    bool
-	screen   screen // owned by the drawing goroutine
-	ended    func() // nil: nobody wants to know that nothing is drawn any more
+	screen   screen                // guarded by still
+	ended    func()                // nil: nobody wants to know that nothing is drawn any more
+	panel    atomic.Pointer[panel] // nil: nothing is below the frame
+	wake     chan struct{}         // something below the frame has changed
+	still    sync.Mutex            // held while something else has the terminal
 	stop     chan struct{}
 	done     chan struct{}
 	once     sync.Once
 }
 
+// panel returns the lines below the frame.
+type panel func(room Room, paint func(term.Colour, string) string) []string
+
 const redrawEvery = 100 * time.Millisecond
 
 // NewInPlace begins to draw; room is asked before each frame, as terminals change their size.
 func NewInPlace(p *Progress, out io.Writer, room func() Room, color bool) *InPlace {
-	v := &InPlace{progress: p, out: out, room: room, color: color, stop: make(chan struct{}), done: make(chan struct{})}
+	v := &InPlace{progress: p, out: out, room: room, color: color, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	go v.run()
 	return v
 }
@@ -46,9 +54,13 @@ func (v *InPlace) run() {
 		v.draw(room)
 		select {
 		case <-t.C:
+		case <-v.wake:
 		case <-v.stop:
 			v.progress.End()
+			v.panel.Store(nil)
+			v.still.Lock()
 			v.screen.changed = true // a Ctrl-C may have left its mark
+			v.still.Unlock()
 			v.draw(Room{Width: v.room().Width})
 			return
 		}
@@ -57,10 +69,44 @@ func (v *InPlace) run() {
 
 // draw writes what stays, and the frame over the one before.
 func (v *InPlace) draw(room Room) {
+	v.still.Lock()
+	defer v.still.Unlock()
 	said := v.progress.Said(room.Width, v.color)
-	if text := v.screen.next(said, v.progress.Frame(room, v.color), room.Width); text != "" {
+	if text := v.screen.next(said, v.frame(room), room.Width); text != "" {
 		_, _ = io.WriteString(v.out, text) // a terminal that went away does not stop the run
 	}
+}
+
+// leastFrame is how many lines of the frame stay above a panel.
+const leastFrame = 4
+
+// frame returns the frame and what is below it.
+func (v *InPlace) frame(room Room) []string {
+	var below []string
+	if p := v.panel.Load(); p != nil && room.Height > 0 {
+		below = (*p)(Room{Width: room.Width, Height: max(room.Height-leastFrame, min(room.Height-1, leastFrame))}, term.Painter{On: v.color}.Paint)
+		room.Height = max(room.Height-len(below), 1)
+	}
+	return append(v.progress.Frame(room, v.color), below...)
+}
+
+// below has lines shown below the frame.
+func (v *InPlace) below(p panel) { v.panel.Store(&p) }
+
+// redraw draws soon: something below the frame has changed.
+func (v *InPlace) redraw() {
+	select {
+	case v.wake <- struct{}{}:
+	default: // it will
+	}
+}
+
+// hold lets something else have the terminal, and begins the frame anew after that.
+func (v *InPlace) hold(do func()) {
+	v.still.Lock()
+	defer v.still.Unlock()
+	do()
+	v.screen.width = 0 // what stood there may be gone
 }
 
 // screen is the frame that stands on a terminal.

@@ -123,6 +123,14 @@ func (v *Plain) Write(e *echo.Entry) error {
 		if text := waitText(e); text != "" {
 			v.line("%s: %s", place, text)
 		}
+	case echo.NodeAnswer:
+		if text := answerText(e); text != "" {
+			v.line("%s: %s", place, text)
+		}
+	case echo.NodeValue:
+		if text := audibleText(e); text != "" {
+			v.line("%s: %s", place, text)
+		}
 	case echo.NodeGuard:
 		if line := guardLine(e); line != "" {
 			v.line("%s: %s", place, line)

@@ -31,8 +31,9 @@ var (
 	passed  = saying{mark: "✓", style: term.Green}
 	failed  = saying{mark: "✗", style: term.Red}
 	warned  = saying{mark: "!", style: term.Yellow}
-	waits   = saying{mark: "■", style: term.Yellow}
+	waiting = saying{mark: "■", style: term.Yellow}
 	retried = saying{mark: "↻", style: term.Yellow}
+	spoken  = saying{mark: "›", style: term.Cyan}
 )
 
 func (s saying) of(format string, args ...any) *saying {
@@ -64,7 +65,15 @@ func sayingOf(e *echo.Entry) *saying {
 		}
 	case echo.NodeWait:
 		if text := waitText(e); text != "" {
-			return waits.of("%s: %s", place, text)
+			return waiting.of("%s: %s", place, text)
+		}
+	case echo.NodeAnswer:
+		if text := answerText(e); text != "" {
+			return passed.of("%s: %s", place, text)
+		}
+	case echo.NodeValue:
+		if text := audibleText(e); text != "" {
+			return spoken.of("%s: %s", place, text)
 		}
 	case echo.NodePhaseEnd:
 		if d, err := echo.Read[echo.PhaseEnd](e); err == nil && d.Status == echo.StatusFailed {

@@ -33,6 +33,42 @@ func waitText(e *echo.Entry) string {
 	return text
 }
 
+// answerText says how a wait has ended, and by whom; "": the entry cannot be read.
+func answerText(e *echo.Entry) string {
+	a, err := echo.Read[echo.Answer](e)
+	if err != nil {
+		return ""
+	}
+	by := fmt.Sprintf("by %s (%s)", cmp.Or(term.OneLine(a.By), "somebody"), a.Via)
+	switch {
+	case a.TimedOut:
+		return "nothing has come in time"
+	case a.Letter != "":
+		return "a signal has come, sent " + by
+	case a.Via == echo.ViaGrant:
+		return "allowed by an earlier approval of " + term.OneLine(a.By)
+	}
+	m, _ := a.Value.(map[string]any)
+	verbs := map[any]string{"allow": "allowed ", "deny": "denied ", "edit": "allowed with other arguments "}
+	if verb := verbs[m["decision"]]; verb != "" && a.Shown != "" {
+		return verb + by
+	}
+	return "answered " + by
+}
+
+// audibleText says what a person has said to a phase; "": the entry is none of that.
+func audibleText(e *echo.Entry) string {
+	a, err := echo.Read[echo.Audible](e)
+	if err != nil || a.Problem != "" { // a warning says it
+		return ""
+	}
+	verb := "says"
+	if a.Retry {
+		verb = "wants another answer and says"
+	}
+	return fmt.Sprintf("%s %s: %s", cmp.Or(term.OneLine(a.By), "somebody"), verb, term.Cut(term.OneLine(a.Text), 200))
+}
+
 // Tokens writes the tokens that calls took and gave.
 func Tokens(u echo.Usage) string {
 	return fmt.Sprintf("in %s  cached %s  out %s", term.Count(u.In), term.Count(u.Cached), term.Count(u.Out))

@@ -32,6 +32,8 @@ func Write(w io.Writer, r *archive.Redacted) error {
 		line("The rows in ClickHouse would be replaced.")
 	}
 	leftText(line, r)
+	list(&b, "Answers that had it, which no run has taken: they are gone, and these waits are open again:", r.Answers)
+	list(&b, "Audibles that had it, which no turn has taken: they are gone:", r.Audibles)
 	list(&b, "Files that contain it and were not changed:", r.Files)
 	list(&b, "Other sessions that have this message:", r.Sessions)
 	list(&b, "Sessions above or below this one have it, or lines or long words of it; each is redacted by itself:", inTree(r.Tree))

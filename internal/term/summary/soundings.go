@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/windlass-run/windlass/echo"
@@ -55,12 +56,14 @@ func (r *Run) tried() []string {
 
 // soundingJSON is what the candidates of one thing came to. The steps of refinement follow the first ones.
 type soundingJSON struct {
-	Key        echo.Key        `json:"key"`            // of the visit, the element or the run
-	Winner     *int            `json:"winner"`         // the number of the candidate that is kept; null: none is, or none yet
-	Step       int             `json:"step,omitempty"` // of refinement, which the winner is of
-	How        echo.ChoiceHow  `json:"how,omitempty"`  // it was chosen
-	Tie        bool            `json:"tie,omitempty"`  // no candidate of that step had enough confidence
-	Judging    *float64        `json:"judging_usd"`    // null: not known
+	Key        echo.Key        `json:"key"`                // of the visit, the element or the run
+	Winner     *int            `json:"winner"`             // the number of the candidate that is kept; null: none is, or none yet
+	Step       int             `json:"step,omitempty"`     // of refinement, which the winner is of
+	How        echo.ChoiceHow  `json:"how,omitempty"`      // it was chosen
+	Tie        bool            `json:"tie,omitempty"`      // no candidate of that step had enough confidence
+	Person     *echo.Chooser   `json:"person,omitempty"`   // who was asked to choose, and what was said
+	Waits      string          `json:"waits_id,omitempty"` // the wait by which a person is to choose; "": none does now
+	Judging    *float64        `json:"judging_usd"`        // null: not known
 	Candidates []candidateJSON `json:"candidates"`
 }
 
@@ -95,6 +98,7 @@ func soundingOf(s *inspect.Sounding) soundingJSON {
 		if c := st.Choice; c != nil {
 			out.judged(c)
 		}
+		out.Waits = cmp.Or(st.Waits, out.Waits)
 		for j := range st.Candidates {
 			x := &st.Candidates[j]
 			state := x.Status.String()
@@ -121,6 +125,7 @@ func (s *soundingJSON) judged(c *echo.Choice) {
 		s.Judging = &sum
 	}
 	if c.Winner != 0 {
+		s.Person = c.Person
 		s.Step, s.How, s.Tie = c.Step, c.How, c.Tie
 	}
 }

@@ -34,12 +34,19 @@ func NewScreen(width, height int) *Screen {
 	return &Screen{width: width, height: height, lines: [][]cell{nil}, wrapped: map[int]bool{}}
 }
 
+// modes asks a terminal to mark what is pasted, or not to.
+var modes = regexp.MustCompile(`^\x1b\[\?2004[hl]`)
+
 var escape = regexp.MustCompile(`^\x1b\[(\d*)([A-Za-z])`)
 
 // Write shows a text with its escape sequences; those that no view has a use for fail the test.
 func (s *Screen) Write(t *testing.T, text string) {
 	t.Helper()
 	for text != "" {
+		if m := modes.FindString(text); m != "" { // it changes what keys send, and nothing that is shown
+			text = text[len(m):]
+			continue
+		}
 		if m := escape.FindStringSubmatch(text); m != nil {
 			n, _ := strconv.Atoi(m[1]) // empty is one or none, by the command
 			s.command(t, m[2], n)

@@ -1,0 +1,59 @@
+package autocontext
+
+import "github.com/windlass-run/windlass/echo"
+
+// retract takes out what the message at an index, in which a person takes an answer back, takes back. It is in no later request,
+// whatever the settings say.
+func retract(d *draft, at int) {
+	list := echo.Retracts(at,
+		func(i int) (*echo.Message, int) { return d.nodes[i].msg, d.nodes[i].attempt },
+		func(i int) bool { return d.nodes[i].retracted })
+	for _, i := range list {
+		n := &d.nodes[i]
+		n.retracted = true
+		d.resize(n, 0) // full history would not have it either
+		if isToolResult(n) {
+			d.same.unlink(d, i)
+		}
+		if d.cut < 0 || i < d.cut {
+			d.cut = i
+		}
+		d.refresh(i)
+	}
+	if len(list) > 0 {
+		d.state.answers[d.nodes[at].attempt] = lastAnswer(d, at)
+	}
+}
+
+// lastAnswer returns the index, plus 1, of the last answer with text before a message that stands in its attempt; 0: there is none.
+func lastAnswer(d *draft, at int) int {
+	for i := at - 1; i >= 0 && d.nodes[i].attempt == d.nodes[at].attempt; i-- {
+		if n := &d.nodes[i]; !n.retracted && n.msg.Role() == echo.RoleAssistant && n.msg.Text() != "" {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// unlink has a tool result repeat none of those before it: they are not told by one that is gone.
+func (r repeats) unlink(d *draft, gone int) {
+	h := d.nodes[gone].msg.Hash()
+	if d.newest[h] == gone {
+		delete(d.newest, h)
+	}
+	if r[h] == gone {
+		delete(r, h)
+	}
+	for i := range gone {
+		n := &d.nodes[i]
+		if !isToolResult(n) || n.retracted || n.orphan || n.msg.Hash() != h {
+			continue
+		}
+		d.newest[h] = i
+		if n.again == max(d.nodes[gone].turn, 1) {
+			n.again = 0
+			r[h] = i
+			d.refresh(i)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+// What makes the pages easier to use. Everything works without it.
+"use strict";
+(() => {
+  const changed = document.getElementById("changed");
+
+  // The page says when it does not show any more what is open.
+  const look = async () => {
+    const { list, wait, version } = changed.dataset;
+    if (document.hidden || changed.textContent || wait && !version) return;
+    try {
+      const answer = await fetch("/page/state" + (wait ? "?wait=" + encodeURIComponent(wait) : ""), { redirect: "error" });
+      if (answer.status === 401) changed.textContent = "This page was closed. Open it again by a new address: windlass serve token --page";
+      if (!answer.ok) return;
+      const now = await answer.json();
+      if (wait && now.wait === version || !wait && now.list === list) return;
+      const link = document.createElement("a");
+      link.href = location.pathname;
+      link.textContent = "Show how it is now";
+      changed.append(wait ? "This was answered elsewhere, or has ended. " : "The list has changed. ", link);
+    } catch { /* the server is away: the next look tells */ }
+  };
+  if (changed) {
+    setInterval(look, 10000);
+    document.addEventListener("visibilitychange", look);
+  }
+
+  // Ctrl+Enter sends the form of a text.
+  document.addEventListener("keydown", (e) => {
+    if (e.key !== "Enter" || !(e.ctrlKey || e.metaKey) || !(e.target instanceof HTMLTextAreaElement)) return;
+    const form = e.target.form, buttons = form.querySelectorAll("button");
+    if (buttons.length === 1) form.requestSubmit(buttons[0]);
+  });
+
+  // A text of one's own is no option.
+  const custom = document.getElementById("custom");
+  if (custom) custom.addEventListener("input", () => {
+    for (const option of custom.form.querySelectorAll("input[type=radio]")) option.checked = option.checked && custom.value === "";
+  });
+
+  // One candidate at a time, where that is wanted.
+  for (const box of document.querySelectorAll(".candidates.tabbed")) {
+    const panels = [...box.querySelectorAll(".candidate")];
+    const bar = document.createElement("div");
+    bar.setAttribute("role", "tablist");
+    bar.setAttribute("aria-label", "Candidates");
+    const tabs = panels.map((panel, i) => {
+      const tab = document.createElement("button");
+      tab.type = "button";
+      tab.id = "tab-" + i;
+      tab.setAttribute("role", "tab");
+      tab.textContent = panel.querySelector("h3").textContent;
+      panel.id = "panel-" + i;
+      tab.setAttribute("aria-controls", panel.id);
+      panel.setAttribute("role", "tabpanel");
+      panel.setAttribute("aria-labelledby", tab.id);
+      tab.addEventListener("click", () => show(i));
+      bar.append(tab);
+      return tab;
+    });
+    const show = (at) => {
+      tabs.forEach((tab, i) => {
+        tab.setAttribute("aria-selected", String(i === at));
+        tab.tabIndex = i === at ? 0 : -1;
+        panels[i].hidden = i !== at;
+      });
+    };
+    bar.addEventListener("keydown", (e) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
+      if (!step) return;
+      e.preventDefault();
+      const at = (tabs.indexOf(document.activeElement) + step + tabs.length) % tabs.length;
+      show(at);
+      tabs[at].focus();
+    });
+    // A browser cannot point at what it asks for in a panel that is hidden: the panel is shown.
+    box.addEventListener("invalid", (e) => show(panels.findIndex((p) => p.contains(e.target))), true);
+    box.prepend(bar);
+    show(0);
+  }
+
+  // What is dragged out of a frame is dropped nowhere but into a text: a browser goes to the address of a link.
+  for (const kind of ["dragover", "drop"]) {
+    document.addEventListener(kind, (e) => {
+      if (e.target instanceof Element && e.target.closest("textarea, input")) return;
+      e.preventDefault();
+      if (e.dataTransfer) e.dataTransfer.dropEffect = "none";
+    });
+  }
+})();

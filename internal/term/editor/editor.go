@@ -1,0 +1,67 @@
+// Package editor has a person change a text in the editor that the environment names.
+package editor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/windlass-run/windlass/internal/environment"
+)
+
+// Of returns what has a text changed in the editor that the environment names, with a terminal in and out; nil where it names none.
+func Of(in io.Reader, out io.Writer) func(string) (string, error) {
+	command, ok := environment.LookupEnv("VISUAL")
+	if !ok || command == "" {
+		command, _ = environment.LookupEnv("EDITOR")
+	}
+	if command == "" {
+		return nil
+	}
+	return func(text string) (string, error) {
+		changed, err := edit(in, out, command, text)
+		if err != nil {
+			return "", fmt.Errorf("edit it with %s: %w", command, err)
+		}
+		return changed, nil
+	}
+}
+
+// maxEdited is how long a text from an editor may be, in bytes.
+const maxEdited = 1 << 20
+
+func edit(in io.Reader, out io.Writer, command, text string) (changed string, err error) {
+	dir, err := os.MkdirTemp("", "windlass-edit-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, "arguments.json")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(context.Background(), "sh", "-c", command+` "$1"`, "sh", path) // a command with arguments, as git takes it; the person ends it
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, out
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		name, value, _ := strings.Cut(entry, "=")
+		return environment.IsSecret(name, value)
+	})
+	if err := cmd.Run(); err != nil {
+		return "", err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if info.Size() > maxEdited {
+		return "", fmt.Errorf("the text has %d bytes, at most %d are taken", info.Size(), maxEdited)
+	}
+	b, err := os.ReadFile(path)
+	return string(b), err
+}
