@@ -3,6 +3,10 @@ package app
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -11,29 +15,35 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/waits"
 )
 
+// untilThere returns the open waits once they are as they should be.
+func untilThere(ctx context.Context, a *App, are func(list []*waits.Wait) bool) ([]*waits.Wait, error) {
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	for {
+		if list, err := deskOf(a).List(ctx, ""); err != nil || are(list) {
+			return list, err
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
 // while does something in the call of a model, once so many waits are on the record.
 func while(a *App, count int, do func(desk waits.Desk, list []*waits.Wait) error) func(context.Context) error {
 	return func(ctx context.Context) error {
-		desk, look := deskOf(a), time.NewTicker(time.Millisecond)
-		defer look.Stop()
-		for {
-			list, err := desk.List(ctx, "")
-			if err != nil {
-				return err
-			}
-			if len(list) == count {
-				return do(desk, list)
-			}
-			select {
-			case <-look.C:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+		list, err := untilThere(ctx, a, func(list []*waits.Wait) bool { return len(list) == count })
+		if err != nil {
+			return err
 		}
+		return do(deskOf(a), list)
 	}
 }
 
@@ -79,8 +89,22 @@ func TestAnswersWhileABranchWorks(t *testing.T) {
 	for name, count := range map[string]int{"graph": 2, "child": 2, "beside": 1} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a, m := newApp(t), &speaker{}
-			m.says("slow", while(a, count, answerAll))
+			var looked atomic.Int64 // how many waits have looked for an answer in vain: those are told of
+			told := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { looked.Add(1) }))
+			t.Cleanup(told.Close)
+			dir := t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(dir, config.FileName), []byte(`{"notify": [{"webhook": "`+told.URL+`"}]}`), 0o600))
+			a, err := Open(Options{Home: t.TempDir(), Dir: dir, Version: "test"})
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, a.Close()) })
+			m := &speaker{}
+			m.says("slow", func(ctx context.Context) error {
+				list, err := untilThere(ctx, a, func(list []*waits.Wait) bool { return len(list) == count && looked.Load() == int64(count) })
+				if err != nil {
+					return err
+				}
+				return answerAll(deskOf(a), list)
+			})
 			r := startTree(t, a, m, treeJob(t, besideFiles, name+".json"))
 			res, err := r.Do(t.Context())
 			require.NoError(t, err)
