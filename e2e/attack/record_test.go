@@ -30,8 +30,8 @@ func record() group {
 	return group{
 		name: "record",
 		mutant: mutant{"the checksums of the journal", []lab.Edit{{
-			File: "echo/journal/sum.go",
-			Old:  "if !ok || sum != s.next(line[:len(line)-sumSize]) {",
+			File: "echo/journal/chain/sum.go",
+			Old:  "if !ok || sum != s.Next(line[:len(line)-Size]) {",
 			New:  "if !ok {",
 		}}},
 		attempts: func(*testing.T, string) []attempt {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal/chain"
 )
 
 // BenchmarkWrite encodes, sums and hands to the operating system one tool result of 1,500
@@ -31,9 +32,9 @@ func BenchmarkWrite(b *testing.B) {
 	})
 	b.Run("sum", func(b *testing.B) {
 		line := []byte(strings.Repeat("x", 2000))
-		var s lineSum
+		var s chain.Sum
 		for b.Loop() {
-			s = s.next(line)
+			s = s.Next(line)
 		}
 	})
 	b.Run("encode, sum and write", func(b *testing.B) {

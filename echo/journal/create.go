@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/windlass-run/windlass/echo/journal/chain"
 )
 
 // ErrExists is returned when a new session is to be made where there is one.
@@ -39,7 +41,7 @@ func (m maker) create(dir string, h Header) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode journal header: %w", err)
 	}
-	if err := checkLength(len(head)); err != nil {
+	if err := chain.CheckLength(len(head)); err != nil {
 		return nil, fmt.Errorf("create journal: the header: %w", err)
 	}
 	changed, err := makeSessionFolder(m.on, dir)
@@ -139,12 +141,12 @@ func hasLine(path string) (bool, error) {
 		return false, err
 	}
 	defer f.Close() //nolint:errcheck // only read from
-	l := lines{bounds: boundsOfEnds, file: f}
-	_, err = l.next()
+	l := chain.NewLines(f, chain.BoundsOfEnds, 0)
+	_, err = l.Next()
 	switch {
 	case errors.Is(err, io.EOF):
 		return false, nil
-	case errors.Is(err, errLongLine):
+	case errors.Is(err, chain.ErrLongLine):
 		return true, nil
 	}
 	return err == nil, err

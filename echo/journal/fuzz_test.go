@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal/chain"
 )
 
 // addSeeds adds texts of journals without checksums, sound ones and others.
@@ -33,15 +34,15 @@ func addSeeds(f *testing.F) {
 // is found.
 func withSums(text string) string {
 	var out []byte
-	var sum lineSum
+	var sum chain.Sum
 	for line := range strings.Lines(text) {
 		open, ok := strings.CutSuffix(line, "}\n")
 		if !ok {
 			out = append(out, line...)
 			continue
 		}
-		sum = sum.next([]byte(open))
-		out = appendSum(append(out, open...), sum)
+		sum = sum.Next([]byte(open))
+		out = chain.End(append(out, open...), sum)
 	}
 	return string(out)
 }
@@ -87,7 +88,7 @@ func FuzzLook(f *testing.F) {
 			text = withSums(text)
 		}
 		rec, err := readText(text)
-		ends, found, lookErr := lookBy(bounds{int(part) + 1, maxLine}, text, len(text)+1)
+		ends, found, lookErr := lookBy(chain.Bounds{int(part) + 1, chain.MaxLine}, text, len(text)+1)
 		if err != nil {
 			requireUnreadable(t, lookErr)
 			return
@@ -96,7 +97,7 @@ func FuzzLook(f *testing.F) {
 		require.Equal(t, &Ends{rec.Header, rec.Torn}, ends)
 		requireEntries(t, rec.Entries, found)
 		n := min(int(part)+1, len(rec.Entries))
-		_, found, err = lookBy(bounds{int(part) + 1, maxLine}, text, n)
+		_, found, err = lookBy(chain.Bounds{int(part) + 1, chain.MaxLine}, text, n)
 		require.NoError(t, err)
 		requireEntries(t, rec.Entries[len(rec.Entries)-n:], found)
 	})
@@ -140,7 +141,7 @@ func FuzzTail(f *testing.F) {
 // followed follows a text that grows by so many bytes at once.
 func followed(text string, from, step int) (list []*echo.Entry, err error) {
 	file := &growing{text: text}
-	tail := newTail("j", "", file, bounds{2*step + 1, maxLine})
+	tail := newTail("j", "", file, chain.Bounds{2*step + 1, chain.MaxLine})
 	tail.SkipTo(uint64(from))
 	for {
 		e, err := tail.Next()

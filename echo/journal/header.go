@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal/chain"
 )
 
 // File is the name of the journal in a session's folder.
@@ -111,11 +112,11 @@ func HeaderOf(start *echo.Entry) (h Header, err error) {
 // decodeHeader reads the first line of the journal at path, with its newline, and returns the
 // line's sum with it. The journal must be of the session that folder names, unless that is empty.
 // The error is a [*VersionError] when the line is of another version.
-func decodeHeader(path, folder string, line []byte) (h Header, sum lineSum, err error) {
+func decodeHeader(path, folder string, line []byte) (h Header, sum chain.Sum, err error) {
 	if err := checkVersion(path, line); err != nil {
 		return h, sum, err
 	}
-	if sum, err = sum.check(line); err != nil {
+	if sum, err = sum.Check(line); err != nil {
 		return h, sum, err
 	}
 	if err := json.Unmarshal(line, &h); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal/chain"
 )
 
 // testHeader is the header of the journals of these tests.
@@ -69,11 +70,11 @@ func keyed(seq int) string {
 // summed returns lines, which have no checksums, as a journal has them.
 func summed(lines ...string) string {
 	var text []byte
-	var sum lineSum
+	var sum chain.Sum
 	for _, line := range lines {
 		open := []byte(strings.TrimSuffix(line, "}"))
-		sum = sum.next(open)
-		text = appendSum(append(text, open...), sum)
+		sum = sum.Next(open)
+		text = chain.End(append(text, open...), sum)
 	}
 	return string(text)
 }

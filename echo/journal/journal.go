@@ -8,6 +8,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal/chain"
 )
 
 // Journal is an open journal that entries are appended to. It implements [echo.DurableSink]. One
@@ -28,8 +29,8 @@ type Journal struct {
 	mu       sync.Mutex
 	cond     *sync.Cond // signalled when durable, err or closing change
 	buf      []byte
-	sum      lineSum // of the last line
-	progress         // guarded by mu, as the rest
+	sum      chain.Sum // of the last line
+	progress           // guarded by mu, as the rest
 	unsynced
 	size     int64 // bytes of whole lines in the file
 	err      error // the first failure; nothing is written after it
@@ -85,7 +86,7 @@ func (j *Journal) Write(e *echo.Entry) error {
 	if err != nil {
 		return fmt.Errorf("encode journal entry %d (%s): %w", e.Seq, e.Key, err)
 	}
-	if err := checkLength(len(buf) - len(j.buf)); err != nil {
+	if err := chain.CheckLength(len(buf) - len(j.buf)); err != nil {
 		return fmt.Errorf("write journal %s: entry %d (%s): %w", j.path, e.Seq, e.Key, err)
 	}
 	j.line(buf)
@@ -96,8 +97,8 @@ func (j *Journal) Write(e *echo.Entry) error {
 // holds the mutex, or nobody else has the journal yet.
 func (j *Journal) line(buf []byte) {
 	open := buf[:len(buf)-1]
-	j.sum = j.sum.next(open[len(j.buf):])
-	j.buf = appendSum(open, j.sum)
+	j.sum = j.sum.Next(open[len(j.buf):])
+	j.buf = chain.End(open, j.sum)
 	j.written++
 }
 

@@ -4,15 +4,17 @@ import (
 	"bytes"
 	"errors"
 	"io"
+
+	"github.com/windlass-run/windlass/echo/journal/chain"
 )
 
 // linesBack reads the lines of a file from the last one back to start, where one begins.
 type linesBack struct {
-	bounds
-	file  io.ReaderAt
-	start int64
-	at    int64  // how far back the file was read
-	buf   []byte // what is there and was not returned yet
+	bounds chain.Bounds
+	file   io.ReaderAt
+	start  int64
+	at     int64  // how far back the file was read
+	buf    []byte // what is there and was not returned yet
 }
 
 // dropTorn leaves out what is after the last newline, if anything. It is called first.
@@ -60,8 +62,8 @@ func (l *linesBack) lastLine(skip int) (int, error) {
 	for {
 		from := bytes.LastIndexByte(l.buf[:unseen], '\n') + 1
 		found := from > 0 || l.at == l.start
-		if len(l.buf)-from > l.max {
-			return 0, errLongLine
+		if len(l.buf)-from > l.bounds.Max {
+			return 0, chain.ErrLongLine
 		}
 		if found {
 			return from, nil
@@ -77,7 +79,7 @@ func (l *linesBack) lastLine(skip int) (int, error) {
 // readBack puts what is before buf in the file in front of it, and returns how much that is. It
 // doubles buf, so that a long line is not copied again for every block.
 func (l *linesBack) readBack() (int, error) {
-	n := int(min(l.at-l.start, max(int64(l.block), int64(len(l.buf)))))
+	n := int(min(l.at-l.start, max(int64(l.bounds.Block), int64(len(l.buf)))))
 	buf := make([]byte, n, n+len(l.buf))
 	if got, err := l.file.ReadAt(buf, l.at-int64(n)); got < n {
 		if errors.Is(err, io.EOF) {

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal/chain"
 )
 
 // Ends is what [Look] found at both ends of a journal.
@@ -29,11 +30,11 @@ func Look(path string, back func(*echo.Entry) bool) (*Ends, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	return look(path, f, info.Size(), boundsOfEnds, back)
+	return look(path, f, info.Size(), chain.BoundsOfEnds, back)
 }
 
-func look(path string, file io.ReaderAt, size int64, b bounds, back func(*echo.Entry) bool) (*Ends, error) {
-	b.block = int(min(int64(b.block), max(size, 1)))
+func look(path string, file io.ReaderAt, size int64, b chain.Bounds, back func(*echo.Entry) bool) (*Ends, error) {
+	b.Block = int(min(int64(b.Block), max(size, 1)))
 	t := newTail(path, folderOf(path), file, b)
 	switch err := t.readHeader(); {
 	case errors.Is(err, io.EOF):
@@ -43,10 +44,10 @@ func look(path string, file io.ReaderAt, size int64, b bounds, back func(*echo.E
 	}
 	r := &backReader{
 		path: path, header: t.header, first: t.sum,
-		lines: linesBack{bounds: b, file: file, start: t.lines.offset, at: max(size, t.lines.offset)},
+		lines: linesBack{bounds: b, file: file, start: t.lines.Offset(), at: max(size, t.lines.Offset())},
 	}
-	if r.lines.start+int64(len(t.lines.unread)) == size { // a short journal was read whole for its header
-		r.lines.at, r.lines.buf = r.lines.start, t.lines.unread
+	if r.lines.start+int64(len(t.lines.Unread())) == size { // a short journal was read whole for its header
+		r.lines.at, r.lines.buf = r.lines.start, t.lines.Unread()
 	}
 	torn, err := r.read(back)
 	return &Ends{Header: *t.header, Torn: torn}, err
@@ -56,7 +57,7 @@ func look(path string, file io.ReaderAt, size int64, b bounds, back func(*echo.E
 type backReader struct {
 	path   string
 	header *Header
-	first  lineSum // of the header
+	first  chain.Sum // of the header
 	lines  linesBack
 	count  int    // of entries that were read
 	seq    uint64 // of the one that was read last
@@ -83,7 +84,7 @@ func (b *backReader) prev() (*echo.Entry, error) {
 	if err != nil {
 		return nil, b.failed(err)
 	}
-	before, err := b.lines.end(sumSize)
+	before, err := b.lines.end(chain.Size)
 	if err != nil {
 		return nil, b.failed(err)
 	}
@@ -101,11 +102,11 @@ func (b *backReader) decode(line, before []byte) (*echo.Entry, error) {
 	sum, isFirst := b.first, len(before) == 0
 	if !isFirst {
 		var ok bool
-		if sum, ok = sumOf(before); !ok {
-			return nil, errSum
+		if sum, ok = chain.SumOf(before); !ok {
+			return nil, chain.ErrSum
 		}
 	}
-	if _, err := sum.check(line); err != nil {
+	if _, err := sum.Check(line); err != nil {
 		return nil, err
 	}
 	e, err := decodeEntry(line, b.header)
@@ -122,7 +123,7 @@ func (b *backReader) failed(err error) error {
 	switch {
 	case errors.Is(err, io.EOF):
 		return err
-	case errors.Is(err, errLongLine):
+	case errors.Is(err, chain.ErrLongLine):
 		return b.damage(err)
 	}
 	return fmt.Errorf("read the end of journal %s: %w", b.path, err)

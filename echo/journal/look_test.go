@@ -12,13 +12,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal/chain"
 )
 
 // lookAt looks at a text as a journal, and returns its entries from the first to the newest, of
 // which there are at most n.
-func lookAt(text string, n int) (*Ends, []*echo.Entry, error) { return lookBy(boundsOfEnds, text, n) }
+func lookAt(text string, n int) (*Ends, []*echo.Entry, error) {
+	return lookBy(chain.BoundsOfEnds, text, n)
+}
 
-func lookBy(b bounds, text string, n int) (*Ends, []*echo.Entry, error) {
+func lookBy(b chain.Bounds, text string, n int) (*Ends, []*echo.Entry, error) {
 	var found []*echo.Entry
 	ends, err := look("j", strings.NewReader(text), int64(len(text)), b, func(e *echo.Entry) bool {
 		found = append(found, e)
@@ -38,7 +41,7 @@ func TestLookFindsWhatReadDoes(t *testing.T) {
 		rec, err := readText(whole[:cut])
 		require.NoError(t, err)
 		for n, block := range []int{1 << 14, 7, 300, 1000, 64} {
-			ends, found, err := lookBy(bounds{block, maxLine}, whole[:cut], n+1)
+			ends, found, err := lookBy(chain.Bounds{block, chain.MaxLine}, whole[:cut], n+1)
 			require.NoError(t, err)
 			require.Equal(t, &Ends{rec.Header, rec.Torn}, ends)
 			requireEntries(t, rec.Entries[max(len(rec.Entries)-n-1, 0):], found)
@@ -64,9 +67,9 @@ func TestLookReadsTheEnd(t *testing.T) {
 	t.Parallel()
 	whole := strings.Join(written(t, strings.Repeat("x", 1<<20), "last"), "")
 	f := &countingFile{ReaderAt: strings.NewReader(whole)}
-	_, err := look("j", f, int64(len(whole)), boundsOfEnds, func(*echo.Entry) bool { return false })
+	_, err := look("j", f, int64(len(whole)), chain.BoundsOfEnds, func(*echo.Entry) bool { return false })
 	require.NoError(t, err)
-	require.LessOrEqual(t, f.read, 2*boundsOfEnds.block)
+	require.LessOrEqual(t, f.read, 2*chain.BoundsOfEnds.Block)
 }
 
 // Every line that is looked at is checked, against the line before it; damage is named by the
@@ -80,7 +83,7 @@ func TestLookFindsDamage(t *testing.T) {
 		require.NotEqual(t, lines, changed)
 		return strings.Join(changed, "")
 	}
-	head, sum := `{"windlass_journal":3,"rules":1,"session_id":"s1"}`, errSum.Error()
+	head, sum := `{"windlass_journal":3,"rules":1,"session_id":"s1"}`, chain.ErrSum.Error()
 	for name, tc := range map[string]struct {
 		text string
 		line string
@@ -123,6 +126,6 @@ func TestLookFindsDamage(t *testing.T) {
 func TestLookAtAShrinkingFile(t *testing.T) {
 	t.Parallel()
 	whole := strings.Join(written(t, "one", "two"), "")
-	_, err := look("j", strings.NewReader(whole), int64(len(whole))+1, boundsOfEnds, func(*echo.Entry) bool { return false })
+	_, err := look("j", strings.NewReader(whole), int64(len(whole))+1, chain.BoundsOfEnds, func(*echo.Entry) bool { return false })
 	require.EqualError(t, err, "read the end of journal j: unexpected EOF")
 }

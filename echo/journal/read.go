@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal/chain"
 )
 
 // Recording is a journal as it was read.
@@ -15,8 +16,8 @@ type Recording struct {
 	Entries []*echo.Entry
 	Torn    bool // the last line was cut off in the middle and has been left out
 
-	size int64   // bytes of whole lines
-	sum  lineSum // of the last one
+	size int64     // bytes of whole lines
+	sum  chain.Sum // of the last one
 }
 
 // DamageError says which line of a journal is not what was written, and why.
@@ -72,10 +73,10 @@ func readFile(path, folder string, open func(path string, flags int) (*os.File, 
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // only read from
-	return read(path, folder, f, boundsOfAll)
+	return read(path, folder, f, chain.BoundsOfAll)
 }
 
-func read(path, folder string, file io.ReaderAt, b bounds) (*Recording, error) {
+func read(path, folder string, file io.ReaderAt, b chain.Bounds) (*Recording, error) {
 	t := newTail(path, folder, file, b)
 	var entries []*echo.Entry
 	for {
@@ -92,6 +93,6 @@ func read(path, folder string, file io.ReaderAt, b bounds) (*Recording, error) {
 		return nil, &DamageError{Path: path, Line: 1, Err: ErrNotBegun}
 	}
 	return &Recording{
-		Header: *t.header, Entries: entries, Torn: len(t.lines.unread) > 0, size: t.lines.offset, sum: t.sum,
+		Header: *t.header, Entries: entries, Torn: len(t.lines.Unread()) > 0, size: t.lines.Offset(), sum: t.sum,
 	}, nil
 }

@@ -2,18 +2,19 @@ package journal
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/echo/journal/chain"
 )
 
 // readText reads a text as a journal.
 func readText(text string) (*Recording, error) {
-	return read("j", "", strings.NewReader(text), boundsOfAll)
+	return read("j", "", strings.NewReader(text), chain.BoundsOfAll)
 }
 
 // A torn last line is what a crash leaves behind. A cut at any byte of it loses that line and
@@ -84,7 +85,7 @@ func TestDamageIsNamedByLine(t *testing.T) {
 }
 
 // body returns a line without its checksum.
-func body(line string) string { return line[:len(line)-sumSize] + "}" }
+func body(line string) string { return line[:len(line)-chain.Size] + "}" }
 
 // Whatever byte of a whole line is changed, the journal is refused, and the line is named.
 func TestEveryChangedByteIsFound(t *testing.T) {
@@ -115,7 +116,7 @@ func TestEveryChangedByteIsFound(t *testing.T) {
 // Lines longer than what is read at once are read whole.
 func TestLongLines(t *testing.T) {
 	t.Parallel()
-	block := boundsOfAll.block
+	block := chain.BoundsOfAll.Block
 	for _, n := range []int{block - 200, block, 3*block + 1} {
 		text := strings.Join(written(t, "a", strings.Repeat("x", n), "b", strings.Repeat("y", n)), "")
 		rec, err := readText(text)
@@ -138,42 +139,24 @@ func TestLinesHaveABound(t *testing.T) {
 	torn := lines[0] + lines[1] + lines[2][:longest-1]
 	for _, block := range []int{1, 100, 5000} {
 		for text, longest := range map[string]int{whole: longest, torn: longest - 1} {
-			_, err := read("j", "", strings.NewReader(text), bounds{block, longest})
+			_, err := read("j", "", strings.NewReader(text), chain.Bounds{block, longest})
 			require.NoError(t, err)
-			_, _, err = lookBy(bounds{block, longest}, text, 9)
+			_, _, err = lookBy(chain.Bounds{block, longest}, text, 9)
 			require.NoError(t, err)
 			f := &countingFile{ReaderAt: strings.NewReader(text)}
-			_, err = read("j", "", f, bounds{block, longest - 1})
-			require.EqualError(t, err, "journal j is damaged at line 3: "+errLongLine.Error())
+			_, err = read("j", "", f, chain.Bounds{block, longest - 1})
+			require.EqualError(t, err, "journal j is damaged at line 3: "+chain.ErrLongLine.Error())
 			require.Less(t, f.read, 3*len(whole))
 			fromEnd := 2
 			if text == torn {
 				fromEnd = 1
 			}
-			_, _, err = lookBy(bounds{block, longest - 1}, text, 9)
-			require.EqualError(t, err, fmt.Sprintf("journal j is damaged at line %d from its end: %v", fromEnd, errLongLine))
+			_, _, err = lookBy(chain.Bounds{block, longest - 1}, text, 9)
+			require.EqualError(t, err, fmt.Sprintf("journal j is damaged at line %d from its end: %v", fromEnd, chain.ErrLongLine))
 		}
-		_, err := read("j", "", strings.NewReader(whole), bounds{block, len(lines[0]) - 1})
-		require.EqualError(t, err, "journal j is damaged at line 1: "+errLongLine.Error())
-		_, _, err = lookBy(bounds{block, len(lines[0]) - 1}, whole, 9)
-		require.EqualError(t, err, "journal j is damaged at line 1: "+errLongLine.Error())
+		_, err := read("j", "", strings.NewReader(whole), chain.Bounds{block, len(lines[0]) - 1})
+		require.EqualError(t, err, "journal j is damaged at line 1: "+chain.ErrLongLine.Error())
+		_, _, err = lookBy(chain.Bounds{block, len(lines[0]) - 1}, whole, 9)
+		require.EqualError(t, err, "journal j is damaged at line 1: "+chain.ErrLongLine.Error())
 	}
-}
-
-// A reader that follows a journal for hours does not keep the memory that its longest line needed.
-func TestLongLinesAreNotKept(t *testing.T) {
-	t.Parallel()
-	text := strings.Repeat("x", 1<<16) + "\n" + strings.Repeat("short\n", 100)
-	l := lines{bounds: bounds{block: 64, max: maxLine}, file: strings.NewReader(text)}
-	line, err := l.next()
-	require.NoError(t, err)
-	require.Len(t, line, 1<<16+1)
-	for range 100 {
-		line, err = l.next()
-		require.NoError(t, err)
-		require.Equal(t, "short\n", string(line))
-	}
-	_, err = l.next()
-	require.ErrorIs(t, err, io.EOF)
-	require.LessOrEqual(t, cap(l.buf), 128)
 }

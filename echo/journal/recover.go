@@ -16,6 +16,8 @@ import (
 	"sync"
 
 	"github.com/gofrs/flock"
+
+	"github.com/windlass-run/windlass/echo/journal/chain"
 )
 
 // Recover restores the journals of sessions whose process, or whose machine, died before they were
@@ -176,13 +178,13 @@ func (r *recovery) collect(path string) error {
 }
 
 func (r *recovery) read(path string, file io.ReaderAt) error {
-	l := lines{bounds: boundsOfAll, file: file}
+	l := chain.NewLines(file, chain.BoundsOfAll, 0)
 	for {
-		line, err := l.next()
+		line, err := l.Next()
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
-		case errors.Is(err, errLongLine):
+		case errors.Is(err, chain.ErrLongLine):
 			r.needed[path] = true // what follows it is not read
 			return nil
 		case err != nil:

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal/chain"
 )
 
 // rewrittenFile is what a journal is called while it is written anew.
@@ -31,7 +32,7 @@ func (o *Owned) Rewrite(h Header, change func(*echo.Entry) (*echo.Entry, error))
 	if err != nil {
 		return fmt.Errorf("write journal %s anew: %w", path, err)
 	}
-	r := rewriting{tail: newTail(path, folderOf(path), from, boundsOfAll), to: to, change: change}
+	r := rewriting{tail: newTail(path, folderOf(path), from, chain.BoundsOfAll), to: to, change: change}
 	if err = r.run(h); err == nil {
 		err = to.Sync()
 	}
@@ -62,7 +63,7 @@ type rewriting struct {
 	to     io.Writer
 	change func(*echo.Entry) (*echo.Entry, error)
 	header Header // as it is written
-	sum    lineSum
+	sum    chain.Sum
 }
 
 func (r *rewriting) run(h Header) error {
@@ -102,7 +103,7 @@ func (r *rewriting) entry(line []byte) error {
 		return &DamageError{Path: t.path, Line: int(t.seq) + 2, Err: err}
 	}
 	t.seq, t.sum = t.seq+1, sum
-	object := slices.Concat(line[:len(line)-sumSize], []byte{'}'})
+	object := slices.Concat(line[:len(line)-chain.Size], []byte{'}'})
 	changed, err := r.change(e)
 	if err != nil {
 		return err
@@ -124,11 +125,11 @@ func (r *rewriting) entry(line []byte) error {
 
 // write writes a line, given as an object without its checksum.
 func (r *rewriting) write(object []byte) error {
-	if err := checkLength(len(object)); err != nil {
+	if err := chain.CheckLength(len(object)); err != nil {
 		return err
 	}
 	open := object[:len(object)-1]
-	r.sum = r.sum.next(open)
-	_, err := r.to.Write(appendSum(open[:len(open):len(open)], r.sum))
+	r.sum = r.sum.Next(open)
+	_, err := r.to.Write(chain.End(open[:len(open):len(open)], r.sum))
 	return err
 }

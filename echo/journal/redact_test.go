@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal/chain"
 )
 
 // redactedText is a message that says that it was another one.
@@ -61,7 +62,7 @@ func withoutSums(t *testing.T, path string) []string {
 	require.NoError(t, err)
 	var lines []string
 	for line := range strings.Lines(string(whole)) {
-		lines = append(lines, line[:len(line)-sumSize])
+		lines = append(lines, line[:len(line)-chain.Size])
 	}
 	return lines
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/windlass-run/windlass/echo/journal/chain"
 )
 
 // restore appends to the journal of a session what continues it, and syncs it. done says that the
@@ -140,11 +142,11 @@ func (e *journalEnd) continued(lines []loggedLine) (text, rest []byte) {
 }
 
 // follows reports whether a line is the one after that of a sum and a number, and returns its sum.
-func (e *journalEnd) follows(sum lineSum, seq uint64, line loggedLine) (lineSum, bool) {
+func (e *journalEnd) follows(sum chain.Sum, seq uint64, line loggedLine) (chain.Sum, bool) {
 	if line.seq != seq+1 {
 		return sum, false
 	}
-	next, err := sum.check(line.text)
+	next, err := sum.Check(line.text)
 	if err != nil {
 		return sum, false
 	}

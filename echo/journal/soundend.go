@@ -5,18 +5,20 @@ import (
 	"errors"
 	"io"
 	"os"
+
+	"github.com/windlass-run/windlass/echo/journal/chain"
 )
 
 // journalEnd is how far a journal is sound.
 type journalEnd struct {
 	header    *Header
-	sum       lineSum // of its last sound line
-	seq       uint64  // of the entry there
-	size      int64   // of the sound lines
-	mark      int64   // of those before the entry that was asked for; at most size
-	whole     int64   // of the file
-	unwritten bool    // what follows is what the disk did not get
-	damaged   bool    // what follows was changed, which is for people to look at
+	sum       chain.Sum // of its last sound line
+	seq       uint64    // of the entry there
+	size      int64     // of the sound lines
+	mark      int64     // of those before the entry that was asked for; at most size
+	whole     int64     // of the file
+	unwritten bool      // what follows is what the disk did not get
+	damaged   bool      // what follows was changed, which is for people to look at
 }
 
 // soundEnd reads a journal to its end, or to where it is damaged; nil when nothing of it is sound. It
@@ -34,7 +36,7 @@ func soundEnd(path string, mark uint64) (*journalEnd, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := newTail(path, folderOf(path), f, boundsOfAll)
+	t := newTail(path, folderOf(path), f, chain.BoundsOfAll)
 	if err := t.readHeader(); err != nil {
 		if errors.Is(err, io.EOF) || IsUnreadable(err) {
 			err = nil
@@ -43,7 +45,7 @@ func soundEnd(path string, mark uint64) (*journalEnd, error) {
 	}
 	end := &journalEnd{header: t.header, whole: info.Size()}
 	for {
-		end.sum, end.seq, end.size = t.sum, t.seq, t.lines.offset
+		end.sum, end.seq, end.size = t.sum, t.seq, t.lines.Offset()
 		if t.seq < mark {
 			end.mark = end.size
 		}
@@ -65,13 +67,13 @@ func soundEnd(path string, mark uint64) (*journalEnd, error) {
 // hasZeros reports whether the line at an offset has a zero byte. One that is too long for a line
 // has none that a power failure left.
 func hasZeros(f io.ReaderAt, offset int64) bool {
-	l := lines{bounds: boundsOfAll, file: f, offset: offset}
-	line, err := l.next()
+	l := chain.NewLines(f, chain.BoundsOfAll, offset)
+	line, err := l.Next()
 	switch {
-	case errors.Is(err, errLongLine):
+	case errors.Is(err, chain.ErrLongLine):
 		return false
 	case err != nil:
-		line = l.unread
+		line = l.Unread()
 	}
 	return bytes.IndexByte(line, 0) >= 0
 }

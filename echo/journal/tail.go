@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal/chain"
 )
 
 // Tail reads a journal from its beginning, and on while it grows. It never holds up the process
@@ -15,10 +16,10 @@ type Tail struct {
 	path   string
 	folder string // the name of the session that the journal must be of; "": any
 	file   io.Closer
-	lines  lines
-	header *Header // nil: it was not there yet
-	sum    lineSum // of the line that was read last
-	seq    uint64  // of the entry that was read last
+	lines  chain.Lines
+	header *Header   // nil: it was not there yet
+	sum    chain.Sum // of the line that was read last
+	seq    uint64    // of the entry that was read last
 	from   uint64
 }
 
@@ -30,7 +31,7 @@ func OpenTail(path string, from uint64) (*Tail, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	t := newTail(path, folderOf(path), f, boundsOfAll)
+	t := newTail(path, folderOf(path), f, chain.BoundsOfAll)
 	t.file, t.from = f, from
 	if err := t.readHeader(); err != nil && !errors.Is(err, io.EOF) {
 		return nil, errors.Join(err, f.Close())
@@ -38,8 +39,8 @@ func OpenTail(path string, from uint64) (*Tail, error) {
 	return t, nil
 }
 
-func newTail(path, folder string, file io.ReaderAt, b bounds) *Tail {
-	return &Tail{path: path, folder: folder, lines: lines{bounds: b, file: file}}
+func newTail(path, folder string, file io.ReaderAt, b chain.Bounds) *Tail {
+	return &Tail{path: path, folder: folder, lines: chain.NewLines(file, b, 0)}
 }
 
 // Next returns the next entry. When the file has no further whole line the error is [io.EOF]: there
@@ -65,7 +66,7 @@ func (t *Tail) SkipTo(from uint64) { t.from = from }
 func (t *Tail) Seq() uint64 { return t.seq }
 
 // Offset returns how many bytes of the file were read, in whole lines.
-func (t *Tail) Offset() int64 { return t.lines.offset }
+func (t *Tail) Offset() int64 { return t.lines.Offset() }
 
 // Close closes the file.
 func (t *Tail) Close() error { return t.file.Close() }
@@ -104,8 +105,8 @@ func (t *Tail) readEntry() (*echo.Entry, error) {
 }
 
 // checkEntry checks a line, and decodes it unless it is to be passed over.
-func (t *Tail) checkEntry(line []byte) (e *echo.Entry, sum lineSum, err error) {
-	if sum, err = t.sum.check(line); err != nil || t.seq+1 < t.from {
+func (t *Tail) checkEntry(line []byte) (e *echo.Entry, sum chain.Sum, err error) {
+	if sum, err = t.sum.Check(line); err != nil || t.seq+1 < t.from {
 		return nil, sum, err
 	}
 	if e, err = decodeEntry(line, t.header); err != nil {
@@ -115,9 +116,9 @@ func (t *Tail) checkEntry(line []byte) (e *echo.Entry, sum lineSum, err error) {
 }
 
 func (t *Tail) readLine(number int) ([]byte, error) {
-	line, err := t.lines.next()
+	line, err := t.lines.Next()
 	switch {
-	case errors.Is(err, errLongLine):
+	case errors.Is(err, chain.ErrLongLine):
 		return nil, &DamageError{Path: t.path, Line: number, Err: err}
 	case err != nil && !errors.Is(err, io.EOF):
 		return nil, fmt.Errorf("read journal %s: %w", t.path, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal/chain"
 )
 
 // texts reads what is there of a tail.
@@ -84,11 +85,11 @@ func TestTailReadsATornLineAnew(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, rec.Torn)
 	log = echo.ContinueLog("s1", 2, nil, j)
-	for _, text := range []string{"three", strings.Repeat("long ", boundsOfAll.block), "five"} {
+	for _, text := range []string{"three", strings.Repeat("long ", chain.BoundsOfAll.Block), "five"} {
 		require.NoError(t, log.Append(entryOf(text)))
 	}
 	require.NoError(t, log.Close(context.Background()))
-	require.Equal(t, []string{"two", "three", strings.Repeat("long ", boundsOfAll.block), "five"}, texts(t, tail))
+	require.Equal(t, []string{"two", "three", strings.Repeat("long ", chain.BoundsOfAll.Block), "five"}, texts(t, tail))
 }
 
 // Everything is checked, also what is passed over.
@@ -102,7 +103,7 @@ func TestTailOfADamagedJournal(t *testing.T) {
 	require.NoError(t, err)
 	defer tail.Close() //nolint:errcheck // only read from
 	_, err = tail.Next()
-	require.EqualError(t, err, "journal "+path+" is damaged at line 2: "+errSum.Error())
+	require.EqualError(t, err, "journal "+path+" is damaged at line 2: "+chain.ErrSum.Error())
 
 	require.NoError(t, os.WriteFile(path, []byte("{}\n"), 0o600))
 	_, err = OpenTail(path, 1)

@@ -145,13 +145,6 @@ func TestFlushedEntriesOutliveTheProcess(t *testing.T) {
 	require.Equal(t, syncs, j.Syncs(), "nothing asked for a sync")
 }
 
-// A line that nothing could read is not written.
-func TestLinesHaveALimit(t *testing.T) {
-	t.Parallel()
-	require.NoError(t, checkLength(maxLine-sumSize))
-	require.EqualError(t, checkLength(maxLine-sumSize+1), "the line has more than 256 MiB")
-}
-
 // What a failed write got through is cut off again: the file ends with a whole line.
 func TestFailedWriteLeavesNoHalfLine(t *testing.T) {
 	t.Parallel()
