@@ -69,6 +69,7 @@ func (k *checker) check() {
 	soundingRules{k}.checkCascade()
 	triggers.Check(k.root.Key("triggers"), k.cascade.Triggers, k.misfits)
 	peopleRules{k}.checkCascade()
+	k.checkBank()
 	phaseRules{k}.checkPhaseNames()
 	for _, p := range k.phases {
 		if k.root.Document().Full() || k.stop() != nil {
@@ -125,6 +126,7 @@ func (k *checker) checkPhase(p located) {
 	listRules{k}.checkForEach(p)
 	soundingRules{k}.checkPhase(p)
 	peopleRules{k}.checkPhase(p)
+	k.checkMemory(p)
 	phase.checkLoopUntil(p)
 	references.checkTargets(p)
 	references.checkContext(p)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade/wording"
 	"github.com/windlass-run/windlass/engine/artifact"
+	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/engine/waiting"
 	"github.com/windlass-run/windlass/internal/source"
 )
@@ -244,7 +245,7 @@ func IsEngineTool(name string) bool {
 	case recallTool, searchTool, setStateTool, getStateTool, routeTool, spawnTool:
 		return true
 	}
-	return waiting.Asks(name) || name == waiting.ToolFire || artifact.Is(name)
+	return waiting.Asks(name) || name == waiting.ToolFire || artifact.Is(name) || name == memory.Tool
 }
 
 // checkToolInputs holds the inputs of a phase that runs a cascade as its tool against what that takes.

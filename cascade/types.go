@@ -6,11 +6,13 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/windlass-run/windlass/cascade/continuity"
 	"github.com/windlass-run/windlass/cascade/document"
 	"github.com/windlass-run/windlass/cascade/people"
 	"github.com/windlass-run/windlass/cascade/settings"
 	"github.com/windlass-run/windlass/cascade/soundings"
 	"github.com/windlass-run/windlass/cascade/triggers"
+	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/engine/waiting"
 )
 
@@ -31,6 +33,7 @@ type Cascade struct {
 	MaxParallel  int                        `json:"max_parallel,omitempty"` // of a graph: phases at a time, default 4
 	Soundings    *soundings.Soundings       `json:"soundings,omitempty"`
 	Audibles     *people.Audibles           `json:"audibles,omitempty"` // of phases that have none of their own
+	Memory       *continuity.Memory         `json:"memory,omitempty"`   // of phases that have none of their own
 	Triggers     []triggers.Trigger         `json:"triggers,omitempty"`
 	Phases       []Phase                    `json:"phases"`
 
@@ -124,6 +127,37 @@ type Phase struct {
 	HumanInput     *people.HumanInput     `json:"human_input,omitempty"`
 	DecisionPoints *people.DecisionPoints `json:"decision_points,omitempty"`
 	Audibles       *people.Audibles       `json:"audibles,omitempty"`
+
+	Memory *continuity.Memory `json:"memory,omitempty"`
+}
+
+// BankOf returns the bank of memory that a phase uses: its own, else that of the cascade; "" where it uses none, as a phase
+// that neither asks a model nor runs the memory tool.
+func (c *Cascade) BankOf(p *Phase) string {
+	m := p.Memory
+	if m == nil {
+		m = c.Memory
+	}
+	if !m.On() || p.Deterministic() && p.Tool != memory.Tool {
+		return ""
+	}
+	return m.Name
+}
+
+// Banks returns the banks of memory that phases use, each once, in the order of the phases.
+func (c *Cascade) Banks() (names []string) {
+	add := func(p *Phase) {
+		if name := c.BankOf(p); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for i := range c.Phases {
+		p := &c.Phases[i]
+		if add(p); p.OnError != nil && p.OnError.Inline != nil {
+			add(p.OnError.Inline)
+		}
+	}
+	return names
 }
 
 // AudiblesOf returns the audibles of a phase: its own, else those of the cascade; nil where it takes none, as a phase without a

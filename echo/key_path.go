@@ -96,6 +96,8 @@ const (
 	StepArtifact   StepKind = "artifact"  // that a model has made
 	StepFound      StepKind = "found"     // which artifacts a model was told of
 	StepAudible    StepKind = "audible"   // numbered: what a person said while the phase ran
+	StepBank       StepKind = "bank"      // named: what of a bank of memory a run sees
+	StepMemory     StepKind = "memory"    // what a call of the memory tool came to
 
 	// Messages that the engine adds to a history.
 	StepSystem  StepKind = "system"
@@ -110,7 +112,7 @@ const (
 // isNamed reports whether a name follows the kind.
 func (k StepKind) isNamed() bool {
 	switch k { //nolint:exhaustive // the others have none
-	case StepChild, StepAsync, StepFacts, StepInput, StepState, StepCallout, StepTemplate, StepValidate, StepVerdict:
+	case StepChild, StepAsync, StepFacts, StepBank, StepInput, StepState, StepCallout, StepTemplate, StepValidate, StepVerdict:
 		return true
 	}
 	return false

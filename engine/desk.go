@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/engine/artifact"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/engine/waiting"
 )
@@ -222,9 +223,9 @@ func (d *desk) fire(ctx context.Context, key echo.Key, args json.RawMessage) (te
 	return string(effect.MustJSON(map[string]string{"status": waiting.RouteSent, "signal_name": fired.Signal, "letter": fired.Letter})), false, nil
 }
 
-// isDesk reports whether a tool is answered by people, or by signals, or is of what people see.
+// isDesk reports whether a tool is answered by people, by signals or by a bank, or is of what people see.
 func isDesk(tool string) bool {
-	return waiting.Waits(tool) || tool == waiting.ToolFire || artifact.Is(tool)
+	return waiting.Waits(tool) || tool == waiting.ToolFire || artifact.Is(tool) || tool == memory.Tool
 }
 
 // answer has a call of such a tool answered.
@@ -234,6 +235,10 @@ func (d *desk) answer(ctx context.Context, key echo.Key, tool string, args json.
 		return d.fire(ctx, key, args)
 	case artifact.Is(tool):
 		return d.artifacts(ctx, key, tool, args)
+	case tool == memory.Tool:
+		bank := d.run.spec.Cascade.BankOf(d.Def)
+		r := &memory.Request{Bank: bank, Session: d.run.session.ID, Key: key, Seen: d.run.own.notes.Of(bank)}
+		return memory.Answer(ctx, d.Rec, d.Site, d.run.Banks, r, args)
 	}
 	return d.ask(ctx, key, tool, args)
 }

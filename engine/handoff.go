@@ -10,6 +10,7 @@ import (
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/artifact"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/internal/handoff"
 )
 
@@ -26,10 +27,12 @@ type ownRecord struct {
 	fold    *record.Fold
 
 	shelf artifact.Shelf
+	notes memory.Notes
 }
 
 func (o *ownRecord) add(e *echo.Entry) {
 	o.shelf.Add(e)
+	o.notes.Add(e)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.new = append(o.new, e)

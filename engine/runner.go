@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/lookup"
+	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/engine/sounding"
 	"github.com/windlass-run/windlass/engine/views"
 )
@@ -48,6 +49,7 @@ type Others struct {
 	Mailbox  effect.Mailbox // answers waits; nil: nobody does, and a run that waits ends so
 	Signals  Signals        // sends signals; nil: none are sent
 	Audibles Audibles       // has what people say while a run goes on; nil: nobody does
+	Banks    memory.Banks   // keeps what runs remember; nil: a run that uses a bank fails
 
 	// Ready reports, of a run that is about to end as it waits, that something is there by now for one of its waits.
 	// The end is not recorded then: whoever runs it runs it again, with its recording. nil: a run that waits ends.

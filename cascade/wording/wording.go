@@ -133,6 +133,8 @@ func (w Words) Instead(at document.Place) string {
 		return `write true, or where decisions lead, as {"routing": {"again": "_retry", "publish": "publish"}}; without decisions, remove it`
 	case key == "/audibles" && (parent == "" || phasePointer.MatchString(parent)):
 		return `write true, false, or what is allowed, as {"budget": 3, "allow_retry": false}`
+	case isMemory(at.Pointer()):
+		return `write the name of a bank, as "notes" or "shared:notes"; false is no memory`
 	case key == "/approve" && toolPointer.MatchString(parent):
 		return "write true or false"
 	case key == "/approve" && strings.HasSuffix(parent, "/rules"):
@@ -248,6 +250,8 @@ func (w Words) keyHome(key string) string {
 		return "in a phase, or in the cascade for all phases"
 	case key == "allow_retry":
 		return `in "audibles"`
+	case key == "memory":
+		return "in a phase, or in the cascade for all phases"
 	case slices.Contains(soundingKeys(), key):
 		return `in "soundings"`
 	case slices.Contains(KeysOf[soundings.Reforge](), key):
@@ -325,16 +329,24 @@ func (w Words) Later(at document.Place, key string) bool {
 	switch {
 	case pointer == "":
 		later = []string{
-			"mcp_servers", "memory", "tool_caching", "continuity", "research_db", "rag", "narrator", "ui_mode", "browser",
+			"mcp_servers", "tool_caching", "continuity", "research_db", "rag", "narrator", "ui_mode", "browser",
 		}
 	case phasePointer.MatchString(pointer):
 		later = []string{
-			"output_extraction", "memory", "rag", "manifest_context", "narrator", "browser",
+			"output_extraction", "rag", "manifest_context", "narrator", "browser",
 		}
 	case toolPointer.MatchString(pointer):
 		later = []string{"steps"}
+	case isMemory(pointer):
+		later = []string{"remember", "recall_tool", "project_file"}
 	}
 	return slices.Contains(later, key)
+}
+
+// isMemory reports whether a place is the memory of a cascade, or of a phase.
+func isMemory(pointer string) bool {
+	of, is := strings.CutSuffix(pointer, "/memory")
+	return is && (of == "" || phasePointer.MatchString(of))
 }
 
 // LaterValue implements [document.Words].

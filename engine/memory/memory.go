@@ -14,8 +14,10 @@ const (
 	Tool = "memory"
 	// Root is the folder that all files of a bank are in. It always exists.
 	Root = "/memories"
-	// MaxFile is how long the text of a file may be, in bytes: what a model reads in one call.
+	// MaxFile is how long the text of a file may be, in bytes.
 	MaxFile = 100 << 10
+	// MaxAnswer is how much of a file one call shows, in bytes, with the numbers of its lines.
+	MaxAnswer = 256 << 10
 	// MaxPath is how long a path may be, in bytes, with Root.
 	MaxPath = 512
 	// MaxFiles is how many files a bank may have.
@@ -58,8 +60,8 @@ const parameters = `{"type":"object","additionalProperties":false,"required":["c
 	`"new_path":{"type":"string","description":"rename: the new path"}}}`
 
 // Spec returns what a model is told of the tool. The schema leaves to [Read] which arguments a command needs, and to
-// [Command.Run] whether they are right, because their errors tell a model more. A call may not run twice: the second
-// create finds the file of the first.
+// [Command.Run] whether they are right, because their errors tell a model more. A call
+// may be repeated: a bank knows it by its key.
 func Spec() effect.ToolSpec {
-	return effect.ToolSpec{Name: Tool, Description: description, Parameters: json.RawMessage(parameters)}
+	return effect.ToolSpec{Name: Tool, Idempotent: true, Description: description, Parameters: json.RawMessage(parameters)}
 }

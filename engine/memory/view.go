@@ -13,6 +13,8 @@ import (
 const (
 	maxLines = 999_999 // a number of a line has six digits
 	maxDepth = 2       // the levels of folders that a listing has
+
+	numberWidth = 8 // bytes of the number of a line, with the tab after it and the line's end
 )
 
 func (f Files) view(c *Command, path string) Result {
@@ -39,10 +41,27 @@ func (c *Command) viewFile(path, text string) Result {
 				shownRange(c.ViewRange), len(lines)))
 		}
 	}
-	return Result{
-		Text: fmt.Sprintf("Here's the content of %s with line numbers:\n%s", path, numbered(lines, first, last)),
-		Read: []string{path},
+	return Result{Text: shown(path, lines, first, last), Read: []string{path}}
+}
+
+// shown returns some lines of a file, as many of them as an answer has room for.
+func shown(path string, lines []string, first, last int) string {
+	size, upTo := 0, first-1
+	for upTo < last && (upTo < first || size+len(lines[upTo])+numberWidth <= MaxAnswer) {
+		size += len(lines[upTo]) + numberWidth
+		upTo++
 	}
+	text := fmt.Sprintf("Here's the content of %s with line numbers:\n%s", path, numbered(lines, first, upTo))
+	if upTo < last {
+		text += fmt.Sprintf("\n[the lines up to %d of %d; view_range [%d, -1] shows the others]", upTo, last, upTo+1)
+	}
+	return text
+}
+
+// Shown returns a file as view shows it.
+func Shown(path, text string) string {
+	lines := strings.Split(text, "\n")
+	return shown(path, lines, 1, len(lines))
 }
 
 // within returns the first and the last line of a range, counted from 1. A range may end after the last line.

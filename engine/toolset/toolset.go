@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/engine/artifact"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/lookup"
+	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/engine/waiting"
 )
 
@@ -49,6 +50,7 @@ var ownSpecs = map[string]effect.ToolSpec{
 	waiting.ToolAwait: waiting.Spec(waiting.ToolAwait), waiting.ToolFire: waiting.Spec(waiting.ToolFire),
 	artifact.ToolShow: artifact.Spec(artifact.ToolShow), artifact.ToolCreate: artifact.Spec(artifact.ToolCreate),
 	artifact.ToolList: artifact.Spec(artifact.ToolList), artifact.ToolGet: artifact.Spec(artifact.ToolGet),
+	memory.Tool:       memory.Spec(),
 	lookup.ToolRecall: lookup.RecallSpec(),
 	lookup.ToolSearch: lookup.SearchSpec(),
 }
@@ -109,7 +111,7 @@ func SpecOf(name string, declared effect.Tools) (effect.ToolSpec, error) {
 	return spec, nil
 }
 
-// ToolsOf collects the tools of a phase's tackle, and route_to when the model has a choice. images says whether people can be asked
+// ToolsOf collects the tools of a phase's tackle, memory when it has a bank, and route_to when the model has a choice. images says whether people can be asked
 // with images.
 func ToolsOf(p *cascade.Phase, c *cascade.Cascade, declared effect.Tools, images bool) (Toolset, error) {
 	var specs []effect.ToolSpec
@@ -130,6 +132,9 @@ func ToolsOf(p *cascade.Phase, c *cascade.Cascade, declared effect.Tools, images
 	}
 	if slices.Contains(p.Tackle, lookup.ToolSearch) && !slices.Contains(p.Tackle, lookup.ToolRecall) {
 		specs = append(specs, lookup.RecallSpec()) // what is found is read by it
+	}
+	if c.BankOf(p) != "" && !slices.Contains(p.Tackle, memory.Tool) {
+		specs = append(specs, memory.Spec())
 	}
 	if p.ChoosesRoute() {
 		specs = append(specs, routeSpec(p.Handoffs))

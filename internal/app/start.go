@@ -131,6 +131,10 @@ func (o *opening) equip(ctx context.Context, j *journal.Journal) error {
 		return err
 	}
 	o.cache = db.CacheDir
+	banks, err := o.openBanks()
+	if err != nil {
+		return err
+	}
 	if err := o.chooseTools(db); err != nil {
 		return err
 	}
@@ -148,6 +152,7 @@ func (o *opening) equip(ctx context.Context, j *journal.Journal) error {
 	if r.store != nil {
 		sinks = append(sinks, r.store.sink)
 	}
+	r.runner.Banks = banks
 	box := &postbox{desk: deskOf(o.app), run: r, warn: o.watch.Notice}
 	box.desk.Secrets = r.secrets
 	o.notices = newNotices(o, box)
@@ -236,7 +241,7 @@ func (o *opening) startCards(ctx context.Context, plan *cards.Plan) {
 // private returns what tools leave alone: the records, what keeps them, who may do what and who did it, and fetched engines, which are run.
 func private(sessions, home, cache string) []string {
 	return append([]string{
-		sessions, config.CommitDir(home), config.MailboxDir(home), config.GrantsDir(home), config.ServeDir(home), clickhouse.EngineDir(home), cache,
+		sessions, config.CommitDir(home), config.MailboxDir(home), config.GrantsDir(home), config.BanksDir(home), config.ServeDir(home), clickhouse.EngineDir(home), cache,
 	}, audit.Files(home)...)
 }
 

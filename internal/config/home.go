@@ -61,6 +61,9 @@ func MailboxDir(home string) string { return filepath.Join(home, "mailbox") }
 // GrantsDir returns the folder of approvals that count for more than their call.
 func GrantsDir(home string) string { return filepath.Join(home, "grants") }
 
+// BanksDir returns the folder of the banks of memory.
+func BanksDir(home string) string { return filepath.Join(home, "banks") }
+
 // ServeDir returns the folder below home with the tokens of servers.
 func ServeDir(home string) string { return filepath.Join(home, "serve") }
 

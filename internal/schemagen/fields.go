@@ -10,6 +10,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/cascade/settings"
 	"github.com/windlass-run/windlass/cascade/validators"
+	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/engine/waiting"
 )
 
@@ -102,6 +103,7 @@ var fields = map[string]map[string]field{
 		"tools":        {text: "Tools that this cascade declares. Files named *.tool.json in the same folder declare one tool each."},
 		"max_parallel": {text: "In a cascade whose phases have after: how many of them run at a time.", def: cascade.DefaultMaxParallel, min: "1", max: manyParallel},
 		"audibles":     {text: "Lets people say something to the model while a phase runs, before its next turn; windlass audible does. A phase's own come in their place.", examples: []any{true}},
+		"memory":       {text: "The bank of memory that the phases use, by the tool memory: notes that outlast the run. shared:NAME is a bank that all projects share. A phase's own comes in its place.", examples: []any{"notes"}},
 		"triggers":     {text: "When runs of the cascade are to begin. windlass triggers lists, checks and exports them.", examples: []any{[]any{map[string]any{"name": "nightly", "type": "cron", "schedule": "30 2 * * *"}}}},
 		"soundings":    {text: "Runs the whole cascade several times, keeps the best run, and refines it. Each candidate is a session of its own.", examples: []any{map[string]any{"factor": 3}}},
 		"phases":       {text: "The steps. They run in this order when none of them has handoffs, routing or after; with after, a phase runs when those before it have ended; otherwise a phase without handoffs and routing ends the run.", minItems: 1},
@@ -192,6 +194,7 @@ var fields = map[string]map[string]field{
 	"HumanInput":          humanFields,
 	"DecisionPoints":      decisionFields,
 	"Audibles":            audibleFields,
+	"Memory":              {"name": {text: "The bank: one of the project folder, or shared:NAME, which all projects share.", pattern: memory.NamePattern, examples: []any{"notes"}}},
 	"Trigger":             triggerFields,
 	"Wait":                waitFields,
 	"Alternative":         alternativeFields,
@@ -259,6 +262,7 @@ var fields = map[string]map[string]field{
 		"human_input":       {text: "Asks a person when the phase has its output; the run waits for the answer, which is in state.human_NAME. true asks whether the output is right.", examples: []any{map[string]any{"type": "confirmation", "prompt": "Publish it?"}}},
 		"decision_points":   {text: "Lets the model ask a person to decide, by a decision in its output; what follows depends on the answer. true lets the model say what follows.", examples: []any{map[string]any{"routing": map[string]any{"again": waiting.ActionRetry}}}},
 		"audibles":          {text: "Lets people say something to the model while the phase runs, before its next turn; windlass audible does. In place of those of the cascade.", examples: []any{map[string]any{"budget": 5}}},
+		"memory":            {text: "The bank of memory that the phase uses, by the tool memory, in place of that of the cascade; false is none.", examples: []any{"notes", "shared:house-style", false}},
 		"soundings":         {text: "Runs the phase several times, each time in a context of its own, keeps the best answer, and refines it.", examples: []any{map[string]any{"factor": 3, "evaluator_instructions": "Which answer is complete and correct?"}}},
 	},
 	"Wards": {

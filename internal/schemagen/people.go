@@ -5,6 +5,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade/people"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/engine/waiting"
 )
 
@@ -78,6 +79,7 @@ func addPeople(set func(def, key string, forms ...*jsonschema.Schema), ref func(
 	set("Phase", "decision_points", &jsonschema.Schema{Type: "boolean", Enum: []any{true}}, ref("DecisionPoints"))
 	for _, def := range []string{"Cascade", "Phase"} {
 		set(def, "audibles", &jsonschema.Schema{Type: "boolean"}, ref("Audibles"))
+		set(def, "memory", &jsonschema.Schema{Type: "string", Pattern: memory.NamePattern}, &jsonschema.Schema{Type: "boolean", Enum: []any{false}}, ref("Memory"))
 	}
 	set("Phase", "human_input", &jsonschema.Schema{Type: "boolean", Enum: []any{true}}, ref("HumanInput"))
 	for _, def := range []string{"HumanInput", "Field"} {

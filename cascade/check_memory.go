@@ -1,0 +1,26 @@
+package cascade
+
+import (
+	"github.com/windlass-run/windlass/cascade/continuity"
+)
+
+// checkMemory holds the memory of a phase against its rules.
+func (k *checker) checkMemory(p located) {
+	continuity.Phase{
+		At: p.at, Title: p.title(), Model: p.asksModel(), Tool: p.Tool, Uses: p.Tackle, Own: p.Memory, Bank: k.cascade.BankOf(p.Phase),
+	}.Check()
+}
+
+// checkBank warns of a bank of the cascade that no phase uses.
+func (k *checker) checkBank() {
+	m := k.cascade.Memory
+	if !m.On() || !k.root.Intact("memory") {
+		return
+	}
+	for _, p := range k.phases {
+		if p.Memory == nil && k.cascade.BankOf(p.Phase) != "" {
+			return
+		}
+	}
+	k.root.Key("memory").Warn(CodeNoEffect, "no phase of the cascade uses its bank: phases that ask a model do, unless they have a memory of their own", "remove it")
+}

@@ -1,0 +1,40 @@
+package echo
+
+import "errors"
+
+// MemoryStart is what of a bank of memory a run sees from its start on. Its key names the bank.
+type MemoryStart struct {
+	At    uint64 `json:"at"`    // the number of the bank's newest entry
+	Files int    `json:"files"` // how many files it has there
+}
+
+// MemoryCall is what a call of the memory tool came to. Its key is below that of the call.
+type MemoryCall struct {
+	Bank     string            `json:"bank"` // as the cascade names it
+	Command  string            `json:"command"`
+	Path     string            `json:"path,omitempty"`
+	Text     string            `json:"text"` // what the model is told
+	Failed   bool              `json:"failed,omitempty"`
+	Conflict bool              `json:"conflict,omitempty"` // another session had written the file since the run saw it
+	Read     []MemoryVersion   `json:"read,omitempty"`     // whose text the model is told
+	Wrote    []MemoryVersion   `json:"wrote,omitempty"`
+	Seen     map[string]uint64 `json:"seen,omitempty"` // paths, and the entries of the bank as of which the run sees them from here on
+}
+
+// MemoryVersion is one state of a file of a bank.
+type MemoryVersion struct {
+	Path    string `json:"path"`
+	Version string `json:"version"`        // its id in the bank
+	Gone    bool   `json:"gone,omitempty"` // the file was deleted there, or has another path since
+	From    string `json:"from,omitempty"` // the path that it was renamed from
+}
+
+func (MemoryStart) kind() kind { return kind{NodeValue, StepBank} }
+func (MemoryCall) kind() kind  { return kind{NodeValue, StepMemory} }
+
+func (c *MemoryCall) check() error {
+	if c.Bank == "" || c.Command == "" {
+		return errors.New("it names no bank, or no command")
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package memory
+
+import (
+	"context"
+	"maps"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// Seen is how much of a bank a run sees: the bank as of the run's start, and files as of a later entry that the run
+// itself has written, or was told of. It is not changed any more once it is made.
+type Seen struct {
+	Start uint64            // the number of the newest entry of the bank at the start
+	Paths map[string]uint64 // the number of a later entry, by the paths that are seen as of it
+}
+
+// Of returns the number of the newest entry as of which a path is seen.
+func (s Seen) Of(path string) uint64 { return max(s.Start, s.Paths[path]) }
+
+// With returns s with some paths seen as of later entries.
+func (s Seen) With(paths map[string]uint64) Seen {
+	if len(paths) == 0 {
+		return s
+	}
+	all := maps.Clone(s.Paths)
+	if all == nil {
+		all = map[string]uint64{}
+	}
+	maps.Copy(all, paths)
+	return Seen{Start: s.Start, Paths: all}
+}
+
+// Request is a call of the memory tool.
+type Request struct {
+	Bank    string // as the cascade names it
+	Session string
+	Key     echo.Key  // of the call
+	Hash    echo.Hash // of its arguments; with the key it tells a repeated call
+	Command *Command
+	Seen    Seen
+}
+
+// Banks keeps what runs remember. It is safe for concurrent use.
+type Banks interface {
+	// Start returns as of which entry a session sees a bank. Asked again, it returns the same.
+	Start(ctx context.Context, bank, session string) (*echo.MemoryStart, error)
+	// Call runs a command. What it writes is on the disk before it returns. Asked again with the same key and arguments
+	// it writes nothing and returns the same. The error says why the bank cannot be read or written; what is wrong with
+	// the command is told to the model.
+	Call(ctx context.Context, r *Request) (*echo.MemoryCall, error)
+}

@@ -1,0 +1,34 @@
+package app
+
+import (
+	"context"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/memory"
+	"github.com/windlass-run/windlass/internal/bank"
+)
+
+// banks are the banks of memory of a run. What is recorded of the run is durable before it writes into one.
+type banks struct {
+	*bank.Store
+	run *Run
+}
+
+// Call implements [memory.Banks].
+func (b banks) Call(ctx context.Context, r *memory.Request) (*echo.MemoryCall, error) {
+	if err := b.run.log.Wait(ctx); err != nil {
+		return nil, err
+	}
+	return b.Store.Call(ctx, r)
+}
+
+// openBanks returns the banks of the run's project folder. Those that its phases name can be read.
+func (o *opening) openBanks() (banks, error) {
+	store := bank.Open(o.app.home, o.run.started.Dir, o.app.options.Now)
+	for _, name := range o.run.cascade.Banks() {
+		if _, err := store.Read(name); err != nil {
+			return banks{}, err
+		}
+	}
+	return banks{store, o.run}, nil
+}

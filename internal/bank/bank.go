@@ -1,0 +1,121 @@
+// Package bank has banks of memory: files that runs and people write and read, with every version of them. A bank is one
+// file on this machine, of lines with checksums that are only ever added:
+//
+//	banks/shared/NAME.bank    for every project
+//	banks/FOLDER/NAME.bank    for one project folder, by the hash of its path
+//
+// Any process may read a bank at any time. Who writes holds the lock beside it for as long as one line takes. A line is
+// on the disk before a version in it is reported.
+package bank
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/memory"
+	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/failure"
+)
+
+const (
+	suffix     = ".bank"
+	lockSuffix = ".lock"
+	sharedDir  = "shared"
+)
+
+// Ref says which bank.
+type Ref struct {
+	Name   string
+	Folder string // the project folder that it belongs to; "": every project shares it
+}
+
+// RefOf returns the bank that a name means in a project folder. The error is a [failure.InvalidRequest].
+func RefOf(name, folder string) (Ref, error) {
+	if err := memory.CheckName(name); err != nil {
+		return Ref{}, failure.New(failure.InvalidRequest, err, "windlass memory list names the banks")
+	}
+	if rest, shared := memory.Split(name); shared {
+		return Ref{Name: rest}, nil
+	}
+	folder, err := resolved(folder)
+	if err != nil {
+		return Ref{}, fmt.Errorf("find the project folder of the bank %s: %w", name, err)
+	}
+	return Ref{Name: name, Folder: folder}, nil
+}
+
+// resolved returns the one path of a folder, whatever way leads to it.
+func resolved(folder string) (string, error) {
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(folder)
+}
+
+// String returns the name as a cascade has it.
+func (r Ref) String() string {
+	if r.Folder == "" {
+		return memory.Shared + r.Name
+	}
+	return r.Name
+}
+
+func (r Ref) path(home string) string {
+	dir := sharedDir
+	if r.Folder != "" {
+		dir = string(echo.TextHash([]byte(r.Folder)))
+	}
+	return filepath.Join(config.BanksDir(home), dir, r.Name+suffix)
+}
+
+// DamageError says which line of a bank is not what was written, and why.
+type DamageError struct {
+	Path string
+	Line int // from 1; the head is line 1
+	Err  error
+}
+
+func (e *DamageError) Error() string {
+	return fmt.Sprintf("bank %s is damaged at line %d: %v", e.Path, e.Line, e.Err)
+}
+
+func (e *DamageError) Unwrap() error { return e.Err }
+
+func damaged(path string, line int, err error) error {
+	return failure.New(failure.Damaged, &DamageError{path, line, err}, "put a sound copy of the bank in its place, or move it away")
+}
+
+// storage says what failed with a bank's file.
+func storage(verb, path string, err error) error {
+	var known *failure.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	return failure.New(failure.StorageFailed, fmt.Errorf("%s bank %s: %w", verb, path, err), "")
+}
+
+var errNoFile = errors.New("it is not a file of its own")
+
+// openOwn opens a file that is no link and no device.
+func openOwn(path string, flags int) (*os.File, error) {
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, &os.PathError{Op: "open", Path: path, Err: errNoFile}
+	}
+	f, err := os.OpenFile(path, flags, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	at, lerr := os.Lstat(path)
+	is, serr := f.Stat()
+	if err := errors.Join(lerr, serr); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if !os.SameFile(at, is) {
+		return nil, errors.Join(&os.PathError{Op: "open", Path: path, Err: errNoFile}, f.Close())
+	}
+	return f, nil
+}

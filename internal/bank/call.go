@@ -1,0 +1,161 @@
+package bank
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/memory"
+)
+
+// Call implements [memory.Banks].
+func (s *Store) Call(ctx context.Context, r *memory.Request) (*echo.MemoryCall, error) {
+	f, err := s.file(r.Bank)
+	if err != nil {
+		return nil, err
+	}
+	h, err := f.read()
+	if err != nil {
+		return nil, err
+	}
+	x := &call{Request: r, file: f, by: Writer{Session: r.Session, Key: r.Key}, result: r.Command.Run(h.Files(r.Seen))}
+	switch {
+	case len(x.result.Changes) > 0:
+		return x.write(ctx)
+	case len(x.result.Read) > 0:
+		return x.read(ctx, h)
+	}
+	return r.Told(&x.result), nil
+}
+
+// call is one call of the memory tool, with what it comes to in the bank as the run sees it.
+type call struct {
+	*memory.Request
+	file   *file
+	by     Writer
+	result memory.Result
+}
+
+// done returns the entry that an earlier process has written for the same call.
+func (x *call) done(h *History) *Entry {
+	return h.by(x.by, x.Command.Command, func(e *Entry) bool { return e.Call == x.Hash })
+}
+
+// read notes which versions the run is told of.
+func (x *call) read(ctx context.Context, h *History) (*echo.MemoryCall, error) {
+	out := x.Told(&x.result)
+	var reads []Read
+	for _, path := range x.result.Read {
+		if v, is := current(h.Heads(path, x.Seen.Of(path))); is {
+			reads = append(reads, Read{Path: path, Version: v.ID})
+			out.Read = append(out.Read, echo.MemoryVersion{Path: path, Version: v.ID})
+		}
+	}
+	_, _, err := x.file.append(ctx, func(h *History) (*Entry, error) {
+		if x.done(h) != nil {
+			return nil, nil //nolint:nilnil // see decide
+		}
+		e := &Entry{By: x.by, Command: x.Command.Command, Call: x.Hash, Reads: reads}
+		return e, x.file.seal(e, h.Last()+1)
+	})
+	return out, err
+}
+
+// write writes what the command changes, unless another session has changed it since the run saw it.
+func (x *call) write(ctx context.Context) (*echo.MemoryCall, error) {
+	var out *echo.MemoryCall
+	e, _, err := x.file.append(ctx, func(h *History) (e *Entry, err error) {
+		if had := x.done(h); had != nil {
+			out = x.wrote(had)
+			return nil, nil //nolint:nilnil // see decide
+		}
+		if out = x.conflict(h); out != nil {
+			return nil, nil //nolint:nilnil // see decide
+		}
+		e = &Entry{By: x.by, Command: x.Command.Command, Call: x.Hash, Versions: next(h, x.result.Changes)}
+		return e, x.file.seal(e, h.Last()+1)
+	})
+	if err == nil && out == nil {
+		out = x.wrote(e)
+	}
+	return out, err
+}
+
+// wrote returns what the call has come to, by its entry.
+func (x *call) wrote(e *Entry) *echo.MemoryCall {
+	out := x.Told(&x.result)
+	out.Seen = map[string]uint64{}
+	for _, v := range e.Versions {
+		out.Wrote = append(out.Wrote, echo.MemoryVersion{Path: v.Path, Version: v.ID, Gone: v.Gone, From: v.From})
+		out.Seen[v.Path] = e.Seq
+	}
+	return out
+}
+
+// next returns the versions that changes make, each after all that its path has now.
+func next(h *History, changes []memory.Change) (out []Version) {
+	for _, c := range changes {
+		v := Version{Path: c.Path, Gone: c.Gone, From: c.From}
+		if !c.Gone {
+			v.Text, v.Hash = c.Text, echo.TextHash([]byte(c.Text))
+		}
+		v.Parents = ids(h.Heads(c.Path, h.Last()))
+		slices.Sort(v.Parents)
+		out = append(out, v)
+	}
+	return out
+}
+
+func ids(heads []Placed) (out []string) {
+	for _, v := range heads {
+		out = append(out, v.ID)
+	}
+	return out
+}
+
+// conflict tells the model what others have written since the run saw it, where the command does not fit that any more;
+// nil: it does. The run sees it from here on, so that the model can decide again.
+func (x *call) conflict(h *History) *echo.MemoryCall {
+	changed := x.changed(h, x.result.Paths)
+	why := "so nothing was written"
+	if len(changed) == 0 {
+		now := x.Command.Run(h.Files(h.Now()))
+		if !now.Failed {
+			return nil
+		}
+		if changed = x.changed(h, h.Paths()); len(changed) == 0 {
+			return x.Told(&now)
+		}
+		why += ": " + strings.TrimPrefix(now.Text, "Error: ")
+	}
+	out := x.Told(&memory.Result{Failed: true})
+	out.Conflict, out.Seen = true, map[string]uint64{}
+	var text strings.Builder
+	fmt.Fprintf(&text, "Error: Since this run began, another one has changed %s, %s.", strings.Join(changed, ", "), strings.TrimSuffix(why, "."))
+	for _, path := range changed {
+		out.Seen[path] = h.Last()
+		v, is := h.Current(path)
+		switch {
+		case !is:
+			fmt.Fprintf(&text, "\n\n%s does not exist any more.", path)
+		case text.Len() < memory.MaxAnswer && slices.Contains(x.result.Paths, path):
+			out.Read = append(out.Read, echo.MemoryVersion{Path: path, Version: v.ID})
+			fmt.Fprintf(&text, "\n\n%s", memory.Shown(path, v.Text))
+		}
+	}
+	text.WriteString("\n\nDecide again with what is there now.")
+	out.Text = text.String()
+	return out
+}
+
+// changed returns those of some paths that are otherwise now than the run sees them.
+func (x *call) changed(h *History, paths []string) (out []string) {
+	for _, path := range paths {
+		if !slices.Equal(ids(h.Heads(path, x.Seen.Of(path))), ids(h.Heads(path, h.Last()))) {
+			out = append(out, path)
+		}
+	}
+	return out
+}

@@ -1,0 +1,148 @@
+package bank
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal/chain"
+	"github.com/windlass-run/windlass/internal/failure"
+)
+
+// FormatVersion is the version of the file of a bank.
+const FormatVersion = 1
+
+// head is the first line.
+type head struct {
+	Version int       `json:"windlass_bank"`
+	Name    string    `json:"name"`
+	Folder  string    `json:"folder,omitempty"`
+	At      time.Time `json:"at"`
+}
+
+// Entry is a line of a bank: one command of a run or a person.
+type Entry struct {
+	Seq      uint64    `json:"seq"` // from 1, without gaps
+	At       time.Time `json:"at"`
+	By       Writer    `json:"by"`
+	Command  string    `json:"command"`            // of the memory tool; or open, import, edit, forget
+	Call     echo.Hash `json:"call,omitempty"`     // of the arguments of a call, by which a repeated one is known
+	Versions []Version `json:"versions,omitempty"` // what it has written
+	Reads    []Read    `json:"reads,omitempty"`    // what it has read
+}
+
+// Writer says who has written or read: a call of a run, or a person.
+type Writer struct {
+	Session string   `json:"session,omitempty"`
+	Key     echo.Key `json:"key,omitzero"` // of the call
+	Person  string   `json:"person,omitempty"`
+}
+
+// Version is one state of one file. Its id follows from all else that it says, so it is the same wherever the bank is.
+type Version struct {
+	ID      string    `json:"id"`
+	Path    string    `json:"path"` // below /memories
+	Text    string    `json:"text,omitempty"`
+	Hash    echo.Hash `json:"hash,omitempty"` // of the text; it stays when the text is forgotten
+	Gone    bool      `json:"gone,omitempty"` // the file was deleted, or has another path now
+	From    string    `json:"from,omitempty"` // the path that it had before it was renamed
+	Parents []string  `json:"parents,omitempty"`
+	// Forgotten says that a person has removed the text from the bank.
+	Forgotten bool `json:"forgotten,omitempty"`
+	// Origin is who wrote it, and when, where an import brought it.
+	Origin *Origin `json:"origin,omitempty"`
+}
+
+// Origin is where a version comes from that was written elsewhere.
+type Origin struct {
+	By      Writer    `json:"by"`
+	At      time.Time `json:"at"`
+	Command string    `json:"command"`
+}
+
+// Read is a version whose text somebody was given.
+type Read struct {
+	Path    string `json:"path"`
+	Version string `json:"version"`
+}
+
+// idOf returns the id of a version that an entry has: 16 hexadecimal digits.
+func idOf(v Version, o Origin) (string, error) {
+	v.ID, v.Text, v.Forgotten, v.Origin = "", "", false, nil
+	text, err := json.Marshal(struct {
+		Version
+		Origin
+	}{v, o})
+	if err != nil {
+		return "", fmt.Errorf("make the id of a version: %w", err)
+	}
+	return string(echo.TextHash(text)), nil
+}
+
+// origin returns who wrote a version of an entry.
+func (e *Entry) origin(v *Version) Origin {
+	if v.Origin != nil {
+		return *v.Origin
+	}
+	return Origin{By: e.By, At: e.At, Command: e.Command}
+}
+
+// check demands that an entry can follow another one.
+func (e *Entry) check(seq uint64) error {
+	if e.Seq != seq {
+		return fmt.Errorf("the entry has number %d in place of %d", e.Seq, seq)
+	}
+	for i := range e.Versions {
+		v := &e.Versions[i]
+		if !v.Gone && !v.Forgotten && echo.TextHash([]byte(v.Text)) != v.Hash {
+			return fmt.Errorf("the text of %s is not that of its hash", v.Path)
+		}
+		if id, err := idOf(*v, e.origin(v)); err != nil || id != v.ID {
+			return fmt.Errorf("the id of a version of %s does not follow from it", v.Path)
+		}
+	}
+	return nil
+}
+
+// sealed returns a line with its checksum, and that.
+func sealed(value any, before chain.Sum) ([]byte, chain.Sum, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil, before, err
+	}
+	if err := chain.CheckLength(len(text)); err != nil {
+		return nil, before, err
+	}
+	open := text[:len(text)-1]
+	sum := before.Next(open)
+	return chain.End(open, sum), sum, nil
+}
+
+// object returns a line without its checksum.
+func object(line []byte) []byte {
+	return append(line[:len(line)-chain.Size:len(line)-chain.Size], '}')
+}
+
+// readHead reads the first line. It is that of the bank that the file is named for.
+func readHead(path string, ref Ref, line []byte) (chain.Sum, error) {
+	var zero chain.Sum
+	var h head
+	sum, err := zero.Check(line)
+	if err == nil {
+		err = json.Unmarshal(object(line), &h)
+	}
+	switch {
+	case err != nil:
+	case h.Version != FormatVersion:
+		return sum, failure.New(failure.OtherVersion, fmt.Errorf("bank %s has version %d, this windlass reads version %d", path, h.Version, FormatVersion),
+			"export the bank with the windlass that wrote it, and import it with this one")
+	case h.Name != ref.Name || h.Folder != ref.Folder:
+		err = errors.New("it is that of another bank")
+	}
+	if err != nil {
+		return sum, damaged(path, 1, err)
+	}
+	return sum, nil
+}

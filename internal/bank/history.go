@@ -1,0 +1,112 @@
+package bank
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/windlass-run/windlass/engine/memory"
+)
+
+// History is a bank as it was read: all its entries. It is not changed any more, and safe for concurrent use.
+type History struct {
+	Ref     Ref
+	Entries []*Entry
+	paths   map[string][]Placed // the versions of each path, in the order of their entries
+}
+
+// Placed is a version with the entry that has it.
+type Placed struct {
+	*Version
+	Entry *Entry
+}
+
+// Origin returns who wrote the version, and when.
+func (p Placed) Origin() Origin { return p.Entry.origin(p.Version) }
+
+// with returns a history with more entries.
+func (h *History) with(more ...*Entry) *History {
+	out := &History{Ref: h.Ref, Entries: append(h.Entries[:len(h.Entries):len(h.Entries)], more...), paths: maps.Clone(h.paths)}
+	if out.paths == nil {
+		out.paths = map[string][]Placed{}
+	}
+	for _, e := range more {
+		for i := range e.Versions {
+			v := &e.Versions[i]
+			had := out.paths[v.Path]
+			out.paths[v.Path] = append(had[:len(had):len(had)], Placed{v, e})
+		}
+	}
+	return out
+}
+
+// Last returns the number of the newest entry, 0 without one.
+func (h *History) Last() uint64 { return uint64(len(h.Entries)) }
+
+// Paths returns every path that has or had a file, sorted.
+func (h *History) Paths() []string { return slices.Sorted(maps.Keys(h.paths)) }
+
+// Versions returns all versions of a path, the oldest first.
+func (h *History) Versions(path string) []Placed { return h.paths[path] }
+
+// Heads returns the versions of a path that no other replaces, as of an entry: one, unless machines that did not know
+// of each other have written it; the newest first.
+func (h *History) Heads(path string, asOf uint64) []Placed {
+	var out []Placed
+	for _, v := range h.paths[path] {
+		if v.Entry.Seq > asOf {
+			break
+		}
+		out = slices.DeleteFunc(out, func(o Placed) bool { return slices.Contains(v.Parents, o.ID) })
+		if !h.replaced(v, asOf) {
+			out = append(out, v)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Placed) int {
+		return cmp.Or(b.Origin().At.Compare(a.Origin().At), cmp.Compare(a.ID, b.ID))
+	})
+	return out
+}
+
+// replaced reports whether an earlier entry has a version that replaces one: an import may bring them in any order.
+func (h *History) replaced(v Placed, asOf uint64) bool {
+	return slices.ContainsFunc(h.paths[v.Path], func(o Placed) bool {
+		return o.Entry.Seq <= min(asOf, v.Entry.Seq) && slices.Contains(o.Parents, v.ID)
+	})
+}
+
+// current returns the version that counts of those that nothing replaces: the newest that has a text.
+func current(heads []Placed) (Placed, bool) {
+	i := slices.IndexFunc(heads, func(v Placed) bool { return !v.Gone && !v.Forgotten })
+	if i < 0 {
+		return Placed{}, false
+	}
+	return heads[i], true
+}
+
+// Current returns the version of a path that counts now.
+func (h *History) Current(path string) (Placed, bool) { return current(h.Heads(path, h.Last())) }
+
+// Files returns the files as somebody sees them.
+func (h *History) Files(seen memory.Seen) memory.Files {
+	files := memory.Files{}
+	for path := range h.paths {
+		if v, is := current(h.Heads(path, seen.Of(path))); is {
+			files[path] = v.Text
+		}
+	}
+	return files
+}
+
+// Now is how somebody sees the bank who sees all of it.
+func (h *History) Now() memory.Seen { return memory.Seen{Start: h.Last()} }
+
+// by returns the entry that a call has written, nil when it has not.
+func (h *History) by(w Writer, command string, same func(*Entry) bool) *Entry {
+	for _, e := range slices.Backward(h.Entries) {
+		if e.By == w && e.Command == command && same(e) {
+			return e
+		}
+	}
+	return nil
+}
