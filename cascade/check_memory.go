@@ -4,10 +4,17 @@ import (
 	"github.com/windlass-run/windlass/cascade/continuity"
 )
 
+// findBanks says of each phase which bank it uses.
+func (k *checker) findBanks() {
+	for _, p := range k.phases {
+		p.Bank = k.cascade.bankOf(p.Phase)
+	}
+}
+
 // checkMemory holds the memory of a phase against its rules.
 func (k *checker) checkMemory(p located) {
 	continuity.Phase{
-		At: p.at, Title: p.title(), Model: p.asksModel(), Tool: p.Tool, Uses: p.Tackle, Own: p.Memory, Bank: k.cascade.BankOf(p.Phase),
+		At: p.at, Title: p.title(), Model: p.asksModel(), Tool: p.Tool, Uses: p.Tackle, Own: p.Memory, Bank: p.Bank,
 	}.Check()
 }
 
@@ -18,7 +25,7 @@ func (k *checker) checkBank() {
 		return
 	}
 	for _, p := range k.phases {
-		if p.Memory == nil && k.cascade.BankOf(p.Phase) != "" {
+		if p.Memory == nil && p.Bank != "" {
 			return
 		}
 	}

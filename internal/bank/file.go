@@ -236,3 +236,22 @@ func (f *file) seal(e *Entry, seq uint64) error {
 	}
 	return nil
 }
+
+// folderOf returns the project folder that the head of a bank's file names.
+func folderOf(path string) (string, error) {
+	from, err := openOwn(path, os.O_RDONLY)
+	if err != nil {
+		return "", storage("open", path, err)
+	}
+	defer from.Close() //nolint:errcheck // only read from
+	lines := chain.NewLines(from, chain.BoundsOfEnds, 0)
+	var h head
+	line, err := lines.Next()
+	if err == nil {
+		err = json.Unmarshal(object(line), &h)
+	}
+	if err != nil {
+		return "", damaged(path, 1, err)
+	}
+	return h.Folder, nil
+}

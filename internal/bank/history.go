@@ -77,7 +77,7 @@ func (h *History) replaced(v Placed, asOf uint64) bool {
 
 // current returns the version that counts of those that nothing replaces: the newest that has a text.
 func current(heads []Placed) (Placed, bool) {
-	i := slices.IndexFunc(heads, func(v Placed) bool { return !v.Gone && !v.Forgotten })
+	i := slices.IndexFunc(heads, func(v Placed) bool { return v.hasText() })
 	if i < 0 {
 		return Placed{}, false
 	}

@@ -1,0 +1,63 @@
+package bank
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/windlass-run/windlass/engine/memory"
+	"github.com/windlass-run/windlass/internal/failure"
+)
+
+// The commands of people, in the entries of a bank.
+const (
+	commandEdit   = "edit"
+	commandImport = "import"
+	commandForget = "forget"
+)
+
+// Edit is what a person does to a bank.
+type Edit struct {
+	Person  string
+	Command memory.Command // create, str_replace, insert, delete or rename
+	Seen    memory.Seen    // how the person has seen the bank
+}
+
+// Edit runs a command of the memory tool as a person. What is wrong with it is a [failure.InvalidRequest]; a file that
+// somebody else has written since the person saw it is one too.
+func (s *Store) Edit(ctx context.Context, bank string, x Edit) (*Entry, error) {
+	return s.change(ctx, bank, x.Person, func(h *History) (memory.Result, error) {
+		return x.Command.Run(h.Files(x.Seen)), nil
+	}, x.Seen)
+}
+
+// Overwrite gives a file a new text, whether it is there or not.
+func (s *Store) Overwrite(ctx context.Context, bank, person, path, text string, seen memory.Seen) (*Entry, error) {
+	return s.change(ctx, bank, person, func(h *History) (memory.Result, error) {
+		return h.Files(seen).Put(path, text), nil
+	}, seen)
+}
+
+func (s *Store) change(ctx context.Context, bank, person string, run func(*History) (memory.Result, error), seen memory.Seen) (*Entry, error) {
+	f, err := s.file(bank)
+	if err != nil {
+		return nil, err
+	}
+	e, _, err := f.append(ctx, func(h *History) (*Entry, error) {
+		res, err := run(h)
+		if err != nil {
+			return nil, err
+		}
+		if res.Failed || len(res.Changes) == 0 {
+			return nil, failure.Newf(failure.InvalidRequest, "edit the bank %s: %s", bank, res.Text)
+		}
+		for _, path := range res.Paths {
+			if !slices.Equal(ids(h.Heads(path, seen.Of(path))), ids(h.Heads(path, h.Last()))) {
+				return nil, failure.New(failure.InvalidRequest, fmt.Errorf("edit the bank %s: somebody else has changed %s meanwhile", bank, path), "look at it again, and edit what is there now")
+			}
+		}
+		e := &Entry{By: Writer{Person: person}, Command: commandEdit, Versions: next(h, res.Changes)}
+		return e, f.seal(e, h.Last()+1)
+	})
+	return e, err
+}

@@ -1,0 +1,154 @@
+package bank
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/memory"
+	"github.com/windlass-run/windlass/internal/failure"
+)
+
+// exported is the first line of an export; versions follow, a line each, the oldest first.
+type exported struct {
+	Version int    `json:"windlass_bank_export"`
+	Name    string `json:"name"`
+}
+
+// maxImport bounds a line of an export, in bytes: a text in JSON may be six times as long.
+const maxImport = 6*memory.MaxFile + 1<<20
+
+// Export writes all versions of a bank as lines of JSON, which [Store.Import] reads.
+func (s *Store) Export(bank string, to io.Writer) error {
+	h, err := s.Read(bank)
+	if err != nil {
+		return err
+	}
+	out := json.NewEncoder(to)
+	if err := out.Encode(exported{FormatVersion, bank}); err != nil {
+		return err
+	}
+	for _, e := range h.Entries {
+		for _, v := range e.Versions {
+			origin := e.origin(&v)
+			v.Origin = &origin
+			if err := out.Encode(v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Imported is what an import has come to.
+type Imported struct {
+	Versions  int      // that are new
+	Known     int      // that the bank had
+	Divergent []string // paths that were written here and elsewhere: both versions are kept, the next write settles them
+}
+
+// Import adds the versions of an export that a bank does not have, all or none.
+func (s *Store) Import(ctx context.Context, bank, person, name string, from io.Reader) (*Imported, error) {
+	f, err := s.file(bank)
+	if err != nil {
+		return nil, err
+	}
+	versions, err := readExport(name, from)
+	if err != nil {
+		return nil, failure.New(failure.InvalidRequest, err, "")
+	}
+	out := &Imported{}
+	_, _, err = f.append(ctx, func(h *History) (*Entry, error) {
+		e := &Entry{By: Writer{Person: person}, Command: commandImport}
+		for _, v := range versions {
+			if slices.ContainsFunc(h.Versions(v.Path), func(had Placed) bool { return had.ID == v.ID }) ||
+				slices.ContainsFunc(e.Versions, func(had Version) bool { return had.ID == v.ID }) {
+				out.Known++
+				continue
+			}
+			e.Versions = append(e.Versions, v)
+		}
+		if out.Versions = len(e.Versions); out.Versions == 0 {
+			return nil, nil //nolint:nilnil // see decide
+		}
+		if err := f.seal(e, h.Last()+1); err != nil {
+			return nil, err
+		}
+		after := h.with(e)
+		if problem := after.Files(after.Now()).Check(); problem != "" {
+			return nil, failure.Newf(failure.InvalidRequest, "import %s into the bank %s: %s", name, bank, problem)
+		}
+		out.Divergent = after.divergent(e)
+		return e, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// divergent returns the paths of an entry that have several versions which nothing replaces.
+func (h *History) divergent(e *Entry) (out []string) {
+	for _, v := range e.Versions {
+		if !slices.Contains(out, v.Path) && len(h.Heads(v.Path, h.Last())) > 1 {
+			out = append(out, v.Path)
+		}
+	}
+	return out
+}
+
+func readExport(name string, from io.Reader) (out []Version, err error) {
+	lines := bufio.NewScanner(from)
+	lines.Buffer(nil, maxImport)
+	number := 0
+	for lines.Scan() {
+		number++
+		if number == 1 {
+			var h exported
+			if err := json.Unmarshal(lines.Bytes(), &h); err != nil || h.Version != FormatVersion {
+				return nil, fmt.Errorf("read %s:1: it is no export of a bank of version %d", name, FormatVersion)
+			}
+			continue
+		}
+		var v Version
+		if err = json.Unmarshal(lines.Bytes(), &v); err == nil {
+			err = checkImported(&v)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s:%d: %w", name, number, err)
+		}
+		out = append(out, v)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("read %s:%d: %w", name, number+1, err)
+	}
+	if number == 0 {
+		return nil, fmt.Errorf("read %s: it is empty", name)
+	}
+	return out, nil
+}
+
+// checkImported demands that a version is one that windlass has written.
+func checkImported(v *Version) error {
+	if v.Origin == nil {
+		return errors.New("the version has no origin")
+	}
+	if id, err := idOf(*v, *v.Origin); err != nil || id != v.ID {
+		return errors.New("the id of the version does not follow from it: it was changed")
+	}
+	if !v.Gone && !v.Forgotten && echo.TextHash([]byte(v.Text)) != v.Hash {
+		return errors.New("the text is not that of its hash: it was changed")
+	}
+	if (v.Gone || v.Forgotten) && v.Text != "" {
+		return errors.New("a version without a text has one")
+	}
+	if problem := memory.CheckFile(v.Path, v.Text); problem != "" {
+		return errors.New(problem)
+	}
+	return nil
+}
