@@ -20,12 +20,13 @@ func (k *checker) checkMemory(p located) {
 
 // checkBank warns of a bank of the cascade that no phase uses.
 func (k *checker) checkBank() {
+	continuity.CheckName(k.root)
 	m := k.cascade.Memory
 	if !m.On() || !k.root.Intact("memory") {
 		return
 	}
 	for _, p := range k.phases {
-		if p.Memory == nil && p.Bank != "" {
+		if p.Memory == nil && p.Bank != "" || !p.at.Intact("memory") {
 			return
 		}
 	}

@@ -10,15 +10,21 @@ type MemoryStart struct {
 
 // MemoryCall is what a call of the memory tool came to. Its key is below that of the call.
 type MemoryCall struct {
-	Bank     string            `json:"bank"` // as the cascade names it
-	Command  string            `json:"command"`
-	Path     string            `json:"path,omitempty"`
-	Text     string            `json:"text"` // what the model is told
-	Failed   bool              `json:"failed,omitempty"`
-	Conflict bool              `json:"conflict,omitempty"` // another session had written the file since the run saw it
-	Read     []MemoryVersion   `json:"read,omitempty"`     // whose text the model is told
-	Wrote    []MemoryVersion   `json:"wrote,omitempty"`
-	Seen     map[string]uint64 `json:"seen,omitempty"` // paths, and the entries of the bank as of which the run sees them from here on
+	Bank     string          `json:"bank"` // as the cascade names it
+	Command  string          `json:"command"`
+	Path     string          `json:"path,omitempty"`
+	Text     string          `json:"text"` // what the model is told
+	Failed   bool            `json:"failed,omitempty"`
+	Conflict bool            `json:"conflict,omitempty"` // another session had written the file since the run saw it
+	Read     []MemoryVersion `json:"read,omitempty"`     // whose text the model is told
+	Wrote    []MemoryVersion `json:"wrote,omitempty"`
+	Seen     []MemorySeen    `json:"seen,omitempty"` // what the run sees from here on otherwise than as of its start
+}
+
+// MemorySeen is as of which entry of a bank a run sees a path.
+type MemorySeen struct {
+	Path string `json:"path"`
+	At   uint64 `json:"at"` // the number of the entry
 }
 
 // MemoryVersion is one state of a file of a bank.

@@ -8,11 +8,12 @@ import (
 
 	"github.com/windlass-run/windlass/cascade/document"
 	"github.com/windlass-run/windlass/engine/memory"
+	"github.com/windlass-run/windlass/internal/source"
 )
 
 // Memory names the bank of memory that a phase uses. In a file it is the name, an object, or false, which is none.
 type Memory struct {
-	Name string `json:"name"` // of the bank, as [memory.CheckName] wants it; "": none
+	Name string `json:"name,omitempty"` // of the bank, as [memory.CheckName] wants it; "": none
 }
 
 // On reports whether there is a bank.
@@ -52,8 +53,17 @@ type Phase struct {
 	Bank  string   // the bank that it uses: its own, else that of the cascade
 }
 
+// CheckName demands that a memory that is an object names a bank. More may be wrong with it than that.
+func CheckName(of document.Place) {
+	at := of.Key("memory")
+	if n := at.Node(); n != nil && n.Kind == source.Object && len(n.Members) == 0 {
+		at.Error(document.CodeMissingKey, at.Describe()+" names no bank", `write the name of one, as "notes"; false is no memory`)
+	}
+}
+
 // Check holds the memory of a phase against its rules.
 func (p Phase) Check() {
+	CheckName(p.At)
 	if p.Own.On() && !p.Model && p.Tool != memory.Tool {
 		p.At.KeyError("memory", document.CodeMisplacedField,
 			fmt.Sprintf("\"memory\" belongs to a phase that asks a model, or runs the tool %q; %s does neither", memory.Tool, p.Title), "remove it")

@@ -65,6 +65,10 @@ func (w Words) WrongText(at document.Place, text string) (code document.Code, me
 	if triggerPointer.MatchString(pointer) {
 		return wrongTrigger(pointer, at.Describe(), text)
 	}
+	if isMemory(strings.TrimSuffix(pointer, "/name")) {
+		return document.CodeInvalidName, text + " cannot be the name of a bank",
+			"it has 1 to 64 lower-case letters, digits, - and _, the first a letter or a digit; a bank that all projects share is shared:NAME"
+	}
 	switch pointer[strings.LastIndexByte(pointer, '/')+1:] {
 	case "ref":
 		return document.CodeUnknownCascade, at.Describe() + " names no cascade", "write a path relative to this file, or a cascade_id"

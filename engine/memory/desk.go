@@ -35,7 +35,7 @@ func (n *Notes) Add(e *echo.Entry) {
 	}
 }
 
-func (n *Notes) add(bank string, start Seen, paths map[string]uint64) {
+func (n *Notes) add(bank string, start Seen, paths []echo.MemorySeen) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.seen == nil {

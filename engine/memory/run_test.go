@@ -128,7 +128,7 @@ func TestSpec(t *testing.T) {
 	t.Parallel()
 	s := Spec()
 	require.Equal(t, Tool, s.Name)
-	require.False(t, s.Idempotent)
+	require.True(t, s.Idempotent)
 	var schema struct {
 		Additional *bool    `json:"additionalProperties"`
 		Required   []string `json:"required"`

@@ -18,7 +18,7 @@ type Seen struct {
 func (s Seen) Of(path string) uint64 { return max(s.Start, s.Paths[path]) }
 
 // With returns s with some paths seen as of later entries.
-func (s Seen) With(paths map[string]uint64) Seen {
+func (s Seen) With(paths []echo.MemorySeen) Seen {
 	if len(paths) == 0 {
 		return s
 	}
@@ -26,7 +26,9 @@ func (s Seen) With(paths map[string]uint64) Seen {
 	if all == nil {
 		all = map[string]uint64{}
 	}
-	maps.Copy(all, paths)
+	for _, p := range paths {
+		all[p.Path] = p.At
+	}
 	return Seen{Start: s.Start, Paths: all}
 }
 

@@ -86,10 +86,9 @@ func (x *call) write(ctx context.Context) (*echo.MemoryCall, error) {
 // wrote returns what the call has come to, by its entry.
 func (x *call) wrote(e *Entry) *echo.MemoryCall {
 	out := x.Told(&x.result)
-	out.Seen = map[string]uint64{}
 	for _, v := range e.Versions {
 		out.Wrote = append(out.Wrote, echo.MemoryVersion{Path: v.Path, Version: v.ID, Gone: v.Gone, From: v.From})
-		out.Seen[v.Path] = e.Seq
+		out.Seen = append(out.Seen, echo.MemorySeen{Path: v.Path, At: e.Seq})
 	}
 	return out
 }
@@ -131,11 +130,11 @@ func (x *call) conflict(h *History) *echo.MemoryCall {
 		why += ": " + strings.TrimPrefix(now.Text, "Error: ")
 	}
 	out := x.Told(&memory.Result{Failed: true})
-	out.Conflict, out.Seen = true, map[string]uint64{}
+	out.Conflict = true
 	var text strings.Builder
 	fmt.Fprintf(&text, "Error: Since this run began, another one has changed %s, %s.", strings.Join(changed, ", "), strings.TrimSuffix(why, "."))
 	for _, path := range changed {
-		out.Seen[path] = h.Last()
+		out.Seen = append(out.Seen, echo.MemorySeen{Path: path, At: h.Last()})
 		v, is := h.Current(path)
 		switch {
 		case !is:

@@ -123,9 +123,15 @@ var valuePlaces = map[echo.StepKind]*echo.ContentPlace{
 	echo.StepSimilarity: object(map[string]*echo.ContentPlace{"problem": aText}),
 	echo.StepFire:       object(map[string]*echo.ContentPlace{"payload": allData, "problem": aText}),
 	echo.StepArtifact:   object(map[string]*echo.ContentPlace{"title": aText, "artifact_type": aText, "tags": listOf(aText), "html": aText}),
-	echo.StepAudible:    object(map[string]*echo.ContentPlace{"text": aText, "problem": aText, "unsaid": aText}),
-	echo.StepCascade:    object(map[string]*echo.ContentPlace{"name": aText, "cascade": cascadePlace, "library": libraryPlace, "problem": aText}),
+	echo.StepMemory: object(map[string]*echo.ContentPlace{
+		"text": aText, "path": aText, "seen": listOf(object(map[string]*echo.ContentPlace{"path": aText})),
+		"read": memoryPlaces, "wrote": memoryPlaces,
+	}),
+	echo.StepAudible: object(map[string]*echo.ContentPlace{"text": aText, "problem": aText, "unsaid": aText}),
+	echo.StepCascade: object(map[string]*echo.ContentPlace{"name": aText, "cascade": cascadePlace, "library": libraryPlace, "problem": aText}),
 }
+
+var memoryPlaces = listOf(object(map[string]*echo.ContentPlace{"path": aText, "from": aText}))
 
 // The options and the fields of what people are asked. The name of a field is a key of the answer.
 var (
