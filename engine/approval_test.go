@@ -41,7 +41,7 @@ func (b *testBundle) resumesFrom(source string, recording []*echo.Entry) error {
 	b.t.Helper()
 	c := &cascade.Cascade{}
 	require.NoError(b.t, json.Unmarshal([]byte(source), c))
-	b.entries = &memory{list: slices.Clone(recording)}
+	b.entries = &inMemory{list: slices.Clone(recording)}
 	_, err := b.runner.Run(context.Background(), Spec{
 		Cascade: c, Log: echo.ContinueLog("s1", uint64(len(recording)), nil, nil, b.entries), WorkDir: "/scratch", Recording: recording,
 	})

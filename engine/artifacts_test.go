@@ -48,7 +48,7 @@ func TestArtifacts(t *testing.T) {
 	whole, resumed := b.entries.asRead(t), 0
 	for n := 1; n < len(whole); n++ {
 		again := setup(t, answers...)
-		again.entries = &memory{list: whole[:n:n]}
+		again.entries = &inMemory{list: whole[:n:n]}
 		if CheckResumable(whole[:n]) != nil {
 			continue
 		}

@@ -230,7 +230,7 @@ func TestAudibleResumed(t *testing.T) {
 		}
 		again.model.answers = []answerFunc{third, say("end")}[calls:]
 		recording := slices.Clone(whole[:at])
-		again.entries = &memory{list: slices.Clone(recording)}
+		again.entries = &inMemory{list: slices.Clone(recording)}
 		if CheckResumable(recording) != nil {
 			continue // it has ended
 		}

@@ -109,7 +109,7 @@ func TestBackgroundAfterAStop(t *testing.T) {
 	require.Positive(t, from)
 	for n := from; n < len(whole) && whole[n].NodeType != echo.NodePhaseEnd; n++ {
 		again := setup(t, say("b"), say("c"))
-		sink := &memory{list: whole[:n:n]}
+		sink := &inMemory{list: whole[:n:n]}
 		_, err := again.runner.Run(context.Background(), Spec{Cascade: c, Log: echo.ContinueLog("s1", uint64(n), nil, nil, sink), WorkDir: "/scratch", Recording: whole[:n:n], Background: func() effect.Totals { return effect.Totals{} }})
 		require.ErrorContains(t, err, "c/cards (attempt 1, turn 1): budget reached: max_usd is $0.0250, used $0.0320", "after entry %d", n)
 	}

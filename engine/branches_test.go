@@ -164,7 +164,7 @@ func (b *testBundle) resumes(t *testing.T, source string, input map[string]any, 
 	require.NoError(t, json.Unmarshal([]byte(source), c))
 	recording := b.entries.asRead(t)
 	require.NoError(t, CheckResumable(recording))
-	sink := &memory{list: slices.Clone(recording)}
+	sink := &inMemory{list: slices.Clone(recording)}
 	m := &echoing{}
 	b.runner.Model = m
 	res, err := b.runner.Run(context.Background(), Spec{
@@ -343,7 +343,7 @@ func TestBranchesResume(t *testing.T) {
 		c := &cascade.Cascade{}
 		require.NoError(t, json.Unmarshal([]byte(source), c))
 		for n := 1; n < len(whole); n++ {
-			sink := &memory{list: slices.Clone(whole[:n])}
+			sink := &inMemory{list: slices.Clone(whole[:n])}
 			m := &echoing{}
 			runner := &Runner{Model: m, DefaultModel: "m", Tools: &fakeTools{}}
 			again, err := runner.Run(context.Background(), Spec{
@@ -389,7 +389,7 @@ func (f *fakeChildren) Wait(ctx context.Context, c *Child) (*effect.ChildOutcome
 		return out, failed
 	}
 	res, err := f.runner.Run(ctx, Spec{
-		Cascade: c.Cascade.Cascade, Input: c.Input, Log: echo.NewLog(c.Session, nil, nil, &memory{}), WorkDir: "/child", Budget: c.Budget,
+		Cascade: c.Cascade.Cascade, Input: c.Input, Log: echo.NewLog(c.Session, nil, nil, &inMemory{}), WorkDir: "/child", Budget: c.Budget,
 		Lineage: Lineage{State: c.State, Depth: c.Depth, Parent: c.Ledger, Trial: c.Trial},
 	})
 	out = &effect.ChildOutcome{Totals: res.Plus(res.Children)}
@@ -530,7 +530,7 @@ func TestGraphStoppedInItsRecord(t *testing.T) {
 	for range 20 { // a node that could begin, or the end of the context: either may come first
 		ctx, stop := context.WithCancel(t.Context())
 		stop()
-		sink := &memory{list: slices.Clone(recording)}
+		sink := &inMemory{list: slices.Clone(recording)}
 		b.runner.Model = &echoing{}
 		res, err := b.runner.Run(ctx, Spec{Cascade: c, Log: echo.ContinueLog("s1", uint64(len(recording)), nil, nil, sink), WorkDir: "/scratch", Recording: recording})
 		require.EqualError(t, err, "context canceled")

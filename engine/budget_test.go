@@ -35,7 +35,7 @@ func (b *testBundle) budgeted(source string) *budgeted {
 // take runs, or resumes, under a budget; nil is the one that was in force.
 func (b *budgeted) take(limits *cascade.Budget) (*Result, error) {
 	b.t.Helper()
-	sink := &memory{list: b.past}
+	sink := &inMemory{list: b.past}
 	res, err := b.runner.Run(context.Background(), Spec{
 		Cascade: b.cascade, Log: echo.ContinueLog("s1", uint64(len(b.past)), b.runner.Seams.Now, nil, sink), WorkDir: "/scratch", Recording: b.past, Budget: limits,
 	})
@@ -313,7 +313,7 @@ func TestBudgetOfAFork(t *testing.T) {
 			clock = clock.Add(time.Hour)
 			spec := Spec{Cascade: b.cascade, WorkDir: "/scratch", Header: header, Rules: rules, Name: "s1"}
 			take := func(limits cascade.Budget) error {
-				sink := &memory{list: past}
+				sink := &inMemory{list: past}
 				spec.Recording, spec.Budget = past, &limits
 				spec.Log = echo.ContinueLog("s1", uint64(len(past)), b.runner.Seams.Now, nil, sink)
 				_, err := b.runner.Run(context.Background(), spec)
@@ -382,7 +382,7 @@ func TestSecondsOfChildrenOfAFork(t *testing.T) {
 	limits.ran = map[string]*effect.ChildOutcome{}
 	_, err = b.runner.Run(t.Context(), Spec{
 		Cascade: b.cascade, WorkDir: "/scratch", Header: header, Name: "s2", Recording: past,
-		Log: echo.ContinueLog("s2", uint64(len(past)), b.runner.Seams.Now, nil, &memory{list: past}),
+		Log: echo.ContinueLog("s2", uint64(len(past)), b.runner.Seams.Now, nil, &inMemory{list: past}),
 	})
 	require.NoError(t, err)
 	require.Equal(t, []float64{60, 100}, limits.seconds)

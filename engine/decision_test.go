@@ -165,7 +165,7 @@ func TestDecisionsAreResumedAtEveryEntry(t *testing.T) {
 			}
 			x, l := setup(t, []answerFunc{say(asksDecision), say(asksDecision), say("end")}[asked:]...), &letters{}
 			answers(l)
-			x.runner.Mailbox, x.entries = l, &memory{list: slices.Clone(whole[:at])}
+			x.runner.Mailbox, x.entries = l, &inMemory{list: slices.Clone(whole[:at])}
 			res, err := x.goesOn(drafting)
 			require.NoError(t, err)
 			require.Equal(t, "end", res.Output)

@@ -15,7 +15,7 @@ import (
 
 // slowDisk is a durable sink whose syncs are only done when somebody waits for them.
 type slowDisk struct {
-	memory
+	inMemory
 	mu      sync.Mutex
 	flushed int
 	durable int
@@ -25,7 +25,7 @@ type slowDisk struct {
 func (d *slowDisk) Write(e *echo.Entry) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.memory.Write(e)
+	return d.inMemory.Write(e)
 }
 
 func (d *slowDisk) Flush() {

@@ -258,7 +258,7 @@ func TestFallbackIsResumed(t *testing.T) {
 			}
 			return answers[4](req)
 		})
-		sink := &memory{list: whole[:cut:cut]}
+		sink := &inMemory{list: whole[:cut:cut]}
 		res, err := resumed.Run(context.Background(), Spec{
 			Cascade: c, Log: echo.ContinueLog("s1", uint64(cut), nil, nil, sink), WorkDir: "/scratch", Recording: whole[:cut:cut],
 		})
@@ -280,14 +280,14 @@ func TestFallbackThatFailsIsResumed(t *testing.T) {
 	t.Parallel()
 	c := &cascade.Cascade{}
 	require.NoError(t, json.Unmarshal([]byte(`{"cascade_id":"c","fallback_models":["b"],"phases":[{"name":"p","instructions":"Go."}]}`), c))
-	sink := &memory{}
+	sink := &inMemory{}
 	b := setup(t, away(echo.ModelErrServer), away(echo.ModelErrServer), say("ok"))
 	_, err := b.runner.Run(context.Background(), Spec{Cascade: c, Log: echo.NewLog("s1", nil, nil, sink), WorkDir: "/scratch"})
 	require.ErrorContains(t, err, "model b at host: away")
 	require.True(t, errors.As(err, new(*effect.ModelError)))
 	past := sink.asRead(t)
 	require.NoError(t, CheckResumable(past))
-	sink = &memory{list: past}
+	sink = &inMemory{list: past}
 	res, err := b.runner.Run(context.Background(), Spec{
 		Cascade: c, Log: echo.ContinueLog("s1", uint64(len(past)), nil, nil, sink), WorkDir: "/scratch", Recording: past,
 	})
@@ -316,14 +316,14 @@ func TestFallbackThatIsPassedOverIsResumed(t *testing.T) {
 	t.Parallel()
 	c := &cascade.Cascade{}
 	require.NoError(t, json.Unmarshal([]byte(`{"cascade_id":"c","fallback_models":["small"],"phases":[{"name":"p","instructions":"Go.","max_output_tokens":100}]}`), c))
-	sink := &memory{}
+	sink := &inMemory{}
 	b := setup(t, away(echo.ModelErrServer), say("ok"))
 	b.known(map[string]effect.ModelFacts{"small": {Window: 50}})
 	_, err := b.runner.Run(context.Background(), Spec{Cascade: c, Log: echo.NewLog("s1", nil, nil, sink), WorkDir: "/scratch"})
 	require.ErrorContains(t, err, "model m at host: away")
 	past := sink.asRead(t)
 	require.NoError(t, CheckResumable(past))
-	sink = &memory{list: past}
+	sink = &inMemory{list: past}
 	res, err := b.runner.Run(context.Background(), Spec{
 		Cascade: c, Log: echo.ContinueLog("s1", uint64(len(past)), nil, nil, sink), WorkDir: "/scratch", Recording: past,
 	})

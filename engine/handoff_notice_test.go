@@ -58,7 +58,7 @@ func (l *longTalk) run(ctx context.Context, source string, past []*echo.Entry) (
 	tools.addBig("big", 20)
 	c := &cascade.Cascade{}
 	require.NoError(l.t, json.Unmarshal([]byte(source), c))
-	sink := &memory{list: past[:len(past):len(past)]}
+	sink := &inMemory{list: past[:len(past):len(past)]}
 	r := &Runner{Model: l, Tools: tools, DefaultModel: "m", Facts: func(string) effect.ModelFacts { return effect.ModelFacts{Window: 4000} }}
 	r.Workspace = func(context.Context) *echo.Workspace {
 		l.looks++
@@ -182,7 +182,7 @@ func TestModelIsToldAfterEveryEntry(t *testing.T) {
 		t.Run(fmt.Sprint(cut, " ", whole[cut-1].Key), func(t *testing.T) {
 			t.Parallel()
 			l := &longTalk{t: t, turns: 14}
-			entries, err := l.run(context.Background(), source, (&memory{list: whole[:cut]}).asRead(t))
+			entries, err := l.run(context.Background(), source, (&inMemory{list: whole[:cut]}).asRead(t))
 			require.NoError(t, err)
 			told := len(noticesOf(entries))
 			switch {

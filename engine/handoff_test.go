@@ -152,7 +152,7 @@ func TestResumeAfterAStopThatIsRecordedInPart(t *testing.T) {
 			var ctx context.Context
 			ctx, w.cancel = context.WithCancel(context.Background())
 			defer w.cancel()
-			sink := &memory{}
+			sink := &inMemory{}
 			_, err := w.run(ctx, t, sink, nil)
 			require.ErrorIs(t, err, context.Canceled)
 			past := sink.asRead(t)
@@ -160,7 +160,7 @@ func TestResumeAfterAStopThatIsRecordedInPart(t *testing.T) {
 			past = past[:len(past)-cut]
 			require.True(t, record.ResumptionOf(past).Possible)
 			require.Equal(t, cut < 3, record.EndOf(past).Status == echo.StatusInterrupted)
-			goOn, sink := &stopping{world: w.world}, &memory{}
+			goOn, sink := &stopping{world: w.world}, &inMemory{}
 			res, err := goOn.run(context.Background(), t, sink, past)
 			require.NoError(t, err)
 			require.Equal(t, echo.StatusCompleted, res.Status)

@@ -23,7 +23,7 @@ type testBundle struct {
 	runner  *Runner
 	model   *fakeModel
 	tools   *fakeTools
-	entries *memory
+	entries *inMemory
 
 	off   cascade.SwitchedOff
 	rules int
@@ -31,7 +31,7 @@ type testBundle struct {
 
 func setup(t *testing.T, answers ...answerFunc) *testBundle {
 	t.Helper()
-	b := &testBundle{t: t, model: &fakeModel{answers: answers}, tools: &fakeTools{}, entries: &memory{}}
+	b := &testBundle{t: t, model: &fakeModel{answers: answers}, tools: &fakeTools{}, entries: &inMemory{}}
 	b.runner = &Runner{Model: b.model, Tools: b.tools, DefaultModel: "m"}
 	return b
 }
@@ -88,7 +88,7 @@ func (onlySpecs) Call(_ context.Context, req effect.ToolRequest) (effect.ToolRes
 }
 
 // asRead returns the entries as a journal gives them back.
-func (m *memory) asRead(t *testing.T) []*echo.Entry {
+func (m *inMemory) asRead(t *testing.T) []*echo.Entry {
 	t.Helper()
 	out := make([]*echo.Entry, len(m.list))
 	for i, e := range m.list {
@@ -100,13 +100,13 @@ func (m *memory) asRead(t *testing.T) []*echo.Entry {
 	return out
 }
 
-// memory is a sink that keeps entries.
-type memory struct {
+// inMemory is a sink that keeps entries.
+type inMemory struct {
 	list []*echo.Entry
 	fail func(*echo.Entry) error
 }
 
-func (m *memory) Write(e *echo.Entry) error {
+func (m *inMemory) Write(e *echo.Entry) error {
 	if m.fail != nil {
 		if err := m.fail(e); err != nil {
 			return err
@@ -116,9 +116,9 @@ func (m *memory) Write(e *echo.Entry) error {
 	return nil
 }
 
-func (m *memory) Close(context.Context) error { return nil }
+func (m *inMemory) Close(context.Context) error { return nil }
 
-func (m *memory) of(t echo.NodeType) []*echo.Entry {
+func (m *inMemory) of(t echo.NodeType) []*echo.Entry {
 	var out []*echo.Entry
 	for _, e := range m.list {
 		if e.NodeType == t {
@@ -128,7 +128,7 @@ func (m *memory) of(t echo.NodeType) []*echo.Entry {
 	return out
 }
 
-func (m *memory) keys(t echo.NodeType) []string {
+func (m *inMemory) keys(t echo.NodeType) []string {
 	var out []string
 	for _, e := range m.of(t) {
 		out = append(out, e.Key.String())
@@ -137,7 +137,7 @@ func (m *memory) keys(t echo.NodeType) []string {
 }
 
 // checkKeys holds what every run must: an effect's key stands for one effect.
-func (m *memory) checkKeys(t *testing.T) {
+func (m *inMemory) checkKeys(t *testing.T) {
 	t.Helper()
 	seen := map[echo.Key]bool{}
 	for _, e := range m.list {

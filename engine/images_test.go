@@ -177,7 +177,7 @@ func TestRedactedImages(t *testing.T) {
 					require.NotContains(t, string(text), "plots/secret.png", e.Key)
 				}
 			}
-			b.entries = &memory{list: entries}
+			b.entries = &inMemory{list: entries}
 			require.Len(t, b.waits()[0].Form.Images, 1, "that there was one stays")
 			l.leave("ask/attempt1/turn1/tool1/wait", "so", "")
 			c := &cascade.Cascade{}

@@ -43,7 +43,7 @@ func BenchmarkList(b *testing.B) {
 					}
 					return &effect.ModelResponse{Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, "done"), FinishReason: "stop"}, nil
 				})}
-				_, err := r.Run(b.Context(), Spec{Cascade: c, Input: map[string]any{"list": list}, Log: echo.NewLog("s", nil, nil, &memory{}), WorkDir: "/scratch"})
+				_, err := r.Run(b.Context(), Spec{Cascade: c, Input: map[string]any{"list": list}, Log: echo.NewLog("s", nil, nil, &inMemory{}), WorkDir: "/scratch"})
 				require.NoError(b, err)
 			}
 			b.ReportMetric(float64(kept)/float64(n), "kept-B/element")

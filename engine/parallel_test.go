@@ -42,7 +42,7 @@ func TestRunsShareARunner(t *testing.T) {
 	var wg sync.WaitGroup
 	for n := range 24 {
 		wg.Go(func() {
-			entries := &memory{}
+			entries := &inMemory{}
 			log := echo.NewLog(fmt.Sprintf("s%d", n), nil, nil, entries)
 			res, err := r.Run(context.Background(), Spec{Cascade: c, Input: map[string]any{"n": n}, Log: log})
 			if !assert.NoError(t, err) {

@@ -129,7 +129,7 @@ func (w *world) Call(ctx context.Context, req effect.ToolRequest) (effect.ToolRe
 }
 
 // go1 runs or resumes manySided on a world.
-func (w *world) go1(ctx context.Context, t *testing.T, sink *memory, past []*echo.Entry) (*Result, error) {
+func (w *world) go1(ctx context.Context, t *testing.T, sink *inMemory, past []*echo.Entry) (*Result, error) {
 	t.Helper()
 	c := &cascade.Cascade{}
 	require.NoError(t, json.Unmarshal([]byte(manySided), c))
@@ -159,7 +159,7 @@ func (w *world) go1(ctx context.Context, t *testing.T, sink *memory, past []*ech
 func TestResumeAfterEveryEntry(t *testing.T) {
 	t.Parallel()
 	first := newWorld()
-	whole := &memory{}
+	whole := &inMemory{}
 	res, err := first.go1(context.Background(), t, whole, nil)
 	require.NoError(t, err)
 	require.Equal(t, echo.StatusCompleted, res.Status)
@@ -168,8 +168,8 @@ func TestResumeAfterEveryEntry(t *testing.T) {
 	for cut := 1; cut < len(entries); cut++ {
 		t.Run(fmt.Sprintf("%d %s %s", cut, entries[cut-1].NodeType, entries[cut-1].Key), func(t *testing.T) {
 			t.Parallel()
-			past := (&memory{list: entries[:cut]}).asRead(t)
-			second, sink := newWorld(), &memory{}
+			past := (&inMemory{list: entries[:cut]}).asRead(t)
+			second, sink := newWorld(), &inMemory{}
 			second.foreign = cut%2 == 0 // whoever performs effects goes on with what others recorded
 			again, err := second.go1(context.Background(), t, sink, past)
 			require.NoError(t, err)
@@ -183,7 +183,7 @@ func TestResumeAfterEveryEntry(t *testing.T) {
 				require.Contains(t, []echo.Key{entries[cut-1].Key, entries[cut-2].Key, entries[max(cut-3, 0)].Key}, key)
 			}
 			if len(unfinished) == 0 {
-				require.Equal(t, first.asked(), second.asked()+len((&memory{list: past}).of(echo.NodeModelCall)), "calls in all")
+				require.Equal(t, first.asked(), second.asked()+len((&inMemory{list: past}).of(echo.NodeModelCall)), "calls in all")
 			}
 			for tool := range second.tools {
 				require.NotContains(t, textsOf(past), tool, "the tool has an outcome in the record")
@@ -244,7 +244,7 @@ func replayOf(t *testing.T, entries []*echo.Entry) (*Result, error) {
 // depends on, does not replay.
 func TestReplayFindsEveryChange(t *testing.T) {
 	t.Parallel()
-	whole := &memory{}
+	whole := &inMemory{}
 	_, err := newWorld().go1(context.Background(), t, whole, nil)
 	require.NoError(t, err)
 	entries := whole.asRead(t)
@@ -256,7 +256,7 @@ func TestReplayFindsEveryChange(t *testing.T) {
 			if tried[kind]++; tried[kind] > 3 { // of each kind a few: a replay takes milliseconds, and there are hundreds
 				continue
 			}
-			list := (&memory{list: entries}).asRead(t)
+			list := (&inMemory{list: entries}).asRead(t)
 			list[i] = changed
 			_, err := replayOf(t, list)
 			var differs *effect.DivergenceError
@@ -319,7 +319,7 @@ func changes(t *testing.T, e *echo.Entry) map[string]*echo.Entry {
 // What the run is made of is compared, too.
 func TestResumeRefusesAnotherRun(t *testing.T) {
 	t.Parallel()
-	whole := &memory{}
+	whole := &inMemory{}
 	_, err := newWorld().go1(context.Background(), t, whole, nil)
 	require.NoError(t, err)
 	for name, tc := range map[string]struct{ from, to, want string }{
@@ -372,12 +372,12 @@ func TestResumeAfterAStop(t *testing.T) {
 					ctx, w.cancel = context.WithCancel(context.Background())
 					defer w.cancel()
 				}
-				sink := &memory{}
+				sink := &inMemory{}
 				_, err := w.run(ctx, t, sink, nil)
 				require.ErrorIs(t, err, want)
 				past := sink.asRead(t)
 				require.NoError(t, CheckResumable(past))
-				goOn, sink := &stopping{world: w.world}, &memory{}
+				goOn, sink := &stopping{world: w.world}, &inMemory{}
 				res, err := goOn.run(context.Background(), t, sink, past)
 				require.NoError(t, err, "stopped at %d", at)
 				require.Equal(t, "the answer of end~1 1.2 "+strings.Repeat("fox ", 40), res.Output)
@@ -406,7 +406,7 @@ func (s *stopping) Complete(ctx context.Context, req *effect.ModelRequest) (*eff
 	return s.world.Complete(ctx, req)
 }
 
-func (s *stopping) run(ctx context.Context, t *testing.T, sink *memory, past []*echo.Entry) (*Result, error) {
+func (s *stopping) run(ctx context.Context, t *testing.T, sink *inMemory, past []*echo.Entry) (*Result, error) {
 	t.Helper()
 	c := &cascade.Cascade{}
 	require.NoError(t, json.Unmarshal([]byte(manySided), c))
@@ -420,7 +420,7 @@ func (s *stopping) run(ctx context.Context, t *testing.T, sink *memory, past []*
 
 func TestNotResumable(t *testing.T) {
 	t.Parallel()
-	done := &memory{}
+	done := &inMemory{}
 	_, err := newWorld().go1(context.Background(), t, done, nil)
 	require.NoError(t, err)
 	require.EqualError(t, CheckResumable(done.list), "the run has completed: there is nothing to resume")
@@ -454,7 +454,7 @@ func TestUnfinishedToolOfAPhaseWithoutAModel(t *testing.T) {
 		}
 	}
 	takeUp := func(past []*echo.Entry) (*Result, []*echo.Entry, error) {
-		sink := &memory{list: past}
+		sink := &inMemory{list: past}
 		log := echo.ContinueLog("s1", uint64(len(past)), nil, nil, sink)
 		res, err := b.runner.Run(context.Background(), Spec{Cascade: c, Log: log, WorkDir: "/scratch", Recording: past})
 		return res, sink.asRead(t), err
@@ -488,7 +488,7 @@ func TestRecordOfNothing(t *testing.T) {
 			if name == "only resume" { // nothing writes such a record
 				return
 			}
-			res, err := newWorld().go1(context.Background(), t, &memory{}, past)
+			res, err := newWorld().go1(context.Background(), t, &inMemory{}, past)
 			require.NoError(t, err)
 			require.Equal(t, echo.StatusCompleted, res.Status)
 		})

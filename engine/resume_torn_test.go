@@ -91,7 +91,7 @@ func resumeCut(t *testing.T, text []byte, left []*echo.Entry) {
 	require.Len(t, rec.Entries, len(left))
 	again, w := runTwoTurns(t, j, rec.Entries)
 	require.Equal(t, "It is done.", again.Output)
-	calls := (&memory{list: left}).of(echo.NodeModelCall)
+	calls := (&inMemory{list: left}).of(echo.NodeModelCall)
 	require.Len(t, w.models, 2-len(calls), "an answer that is recorded is not asked for again")
 	sound, err := journal.Read(j.Path())
 	require.NoError(t, err)

@@ -312,7 +312,7 @@ func (b *testBundle) resumesWith(t *testing.T, source string, m effect.Model, wa
 	require.NoError(t, json.Unmarshal([]byte(source), c))
 	recording := b.entries.asRead(t)
 	require.NoError(t, CheckResumable(recording))
-	sink := &memory{list: slices.Clone(recording)}
+	sink := &inMemory{list: slices.Clone(recording)}
 	b.runner.Model = m
 	res, err := b.runner.Run(context.Background(), Spec{
 		Cascade: c, Log: echo.ContinueLog("s1", uint64(len(recording)), nil, nil, sink), WorkDir: "/scratch", Recording: recording,
@@ -597,7 +597,7 @@ func TestSoundingsResume(t *testing.T) {
 			c := &cascade.Cascade{}
 			require.NoError(t, json.Unmarshal([]byte(source), c))
 			for n := 1; n < len(whole); n++ {
-				sink := &memory{list: slices.Clone(whole[:n])}
+				sink := &inMemory{list: slices.Clone(whole[:n])}
 				runner := &Runner{Model: candidatesFor(name), DefaultModel: "m", Tools: &fakeTools{}}
 				runner.Children = &fakeChildren{runner: runner, ran: map[string]*effect.ChildOutcome{}}
 				again, err := runner.Run(context.Background(), Spec{
@@ -608,7 +608,7 @@ func TestSoundingsResume(t *testing.T) {
 				require.InDelta(t, res.CostUSD, again.CostUSD, 1e-9)
 				require.Equal(t, res.Calls, again.Calls, "%s after entry %d", name, n)
 				paidOnce(t, sink.list)
-				checkFold(t, (&memory{list: sink.list}).asRead(t), again)
+				checkFold(t, (&inMemory{list: sink.list}).asRead(t), again)
 			}
 		})
 	}
@@ -629,7 +629,7 @@ func TestSoundingsBudget(t *testing.T) {
 	require.NoError(t, err)
 	stopped := 0
 	for n := 1; n <= undisturbed.Calls; n++ {
-		sink := &memory{}
+		sink := &inMemory{}
 		runner := &Runner{Model: candidatesFor(""), DefaultModel: "m", Tools: &fakeTools{}, Facts: facts}
 		res, err := runner.Run(context.Background(), Spec{
 			Cascade: c, Log: echo.NewLog("s1", nil, nil, sink), WorkDir: "/scratch", Budget: &cascade.Budget{MaxUSD: 0.01*float64(n) + 0.005},

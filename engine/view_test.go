@@ -331,7 +331,7 @@ func (b *testBundle) firstAside() *effect.ModelRequest {
 	return nil
 }
 
-func (m *memory) warnings() (out []string) {
+func (m *inMemory) warnings() (out []string) {
 	for _, e := range m.of(echo.NodeWarning) {
 		d, _ := echo.Read[echo.Warning](e) // the engine's own data
 		out = append(out, d.Message)

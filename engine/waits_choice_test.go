@@ -152,7 +152,7 @@ func TestPersonChoosesAmongRuns(t *testing.T) {
 	c := &cascade.Cascade{}
 	require.NoError(t, json.Unmarshal([]byte(source), c))
 	recording := b.entries.asRead(t)
-	b.entries = &memory{list: slices.Clone(recording)}
+	b.entries = &inMemory{list: slices.Clone(recording)}
 	res, err := b.runner.Run(t.Context(), Spec{Cascade: c, Log: echo.ContinueLog("s1", uint64(len(recording)), nil, nil, b.entries), WorkDir: "/scratch", Recording: recording})
 	require.NoError(t, err)
 	require.Equal(t, text, res.Output)

@@ -279,7 +279,7 @@ func TestWaitWithASecret(t *testing.T) {
 func (b *testBundle) forked(source string, upto int) *testBundle {
 	b.t.Helper()
 	x := *b
-	x.entries = &memory{}
+	x.entries = &inMemory{}
 	for i, e := range b.entries.asRead(b.t)[:upto] {
 		if i == 0 {
 			require.NoError(b.t, e.SetHeader(json.RawMessage(fmt.Sprintf(`{"rules":1,"session_id":"s1","parent":"s0","parent_seq":%d,"cascade":%s}`, upto, source))))
@@ -411,7 +411,7 @@ func (b *testBundle) goesOnAt(ctx context.Context, source string, upto int) (*Re
 	c := &cascade.Cascade{}
 	require.NoError(b.t, json.Unmarshal([]byte(source), c))
 	recording := b.entries.asRead(b.t)[:upto]
-	b.entries = &memory{list: slices.Clone(recording)}
+	b.entries = &inMemory{list: slices.Clone(recording)}
 	return b.runner.Run(ctx, Spec{
 		Cascade: c, Log: echo.ContinueLog("s1", uint64(upto), nil, nil, b.entries), WorkDir: "/scratch", Recording: recording,
 	})
@@ -470,7 +470,7 @@ func TestWaitsAreResumedAtEveryEntry(t *testing.T) {
 			if record.EndOf(past).Status == echo.StatusCompleted {
 				return
 			}
-			x.entries = &memory{list: slices.Clone(past)}
+			x.entries = &inMemory{list: slices.Clone(past)}
 			res, err := x.goesOnAt(context.Background(), source, at)
 			res = finish(x, l, res, err)
 			require.Equal(t, "<fine>", res.Output)

@@ -101,7 +101,7 @@ func TestRedactedWaits(t *testing.T) {
 		b, l := start(t)
 		shown := approval(b)
 		entries, x := b.redacts(source, call(b))
-		b.entries = &memory{list: entries}
+		b.entries = &inMemory{list: entries}
 		l.leave("ask/attempt1/turn1/tool1/wait", "so", "")
 		l.leave("ask/attempt1/turn1/tool2/wait", "allow", shown)
 		c := &cascade.Cascade{}

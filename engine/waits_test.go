@@ -51,7 +51,7 @@ func (b *testBundle) goesOnWith(source string, budget *cascade.Budget) (*Result,
 	require.NoError(b.t, json.Unmarshal([]byte(source), c))
 	recording := b.entries.asRead(b.t)
 	require.NoError(b.t, CheckResumable(recording))
-	b.entries = &memory{list: slices.Clone(recording)}
+	b.entries = &inMemory{list: slices.Clone(recording)}
 	res, err := b.runner.Run(context.Background(), Spec{
 		Cascade: c, Log: echo.ContinueLog("s1", uint64(len(recording)), nil, nil, b.entries), WorkDir: "/scratch", Recording: recording, Budget: budget,
 	})

@@ -360,7 +360,7 @@ func TestResumeAmongWards(t *testing.T) {
 		"post":[{"validator":"safe","mode":"retry"},{"validator":"fair","mode":"advisory"}]}`, `,"tackle":["set_state"],"rules":{"loop_until":"fair","max_attempts":2}`)
 	c := &cascade.Cascade{}
 	require.NoError(t, json.Unmarshal([]byte(source), c))
-	run := func(t *testing.T, past []*echo.Entry) (*wardedWorld, *memory, *Result) {
+	run := func(t *testing.T, past []*echo.Entry) (*wardedWorld, *inMemory, *Result) {
 		t.Helper()
 		b := setup(t)
 		b.lints(no)
@@ -380,11 +380,11 @@ func TestResumeAmongWards(t *testing.T) {
 	require.Equal(t, 2, res.Phases[0].Attempts)
 	entries := whole.asRead(t)
 	for cut := 1; cut < len(entries); cut++ {
-		past := (&memory{list: entries[:cut]}).asRead(t)
+		past := (&inMemory{list: entries[:cut]}).asRead(t)
 		second, sink, again := run(t, past)
 		require.Equal(t, shape(entries), shape(sink.list), "after entry %d", cut)
 		require.Equal(t, res.Totals, again.Totals)
-		require.Equal(t, sum(first.asked), sum(second.asked)+len((&memory{list: past}).of(echo.NodeModelCall)), "after entry %d", cut)
+		require.Equal(t, sum(first.asked), sum(second.asked)+len((&inMemory{list: past}).of(echo.NodeModelCall)), "after entry %d", cut)
 	}
 }
 
