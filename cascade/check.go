@@ -57,7 +57,6 @@ func (p located) asksModel() bool { return !p.at.Has("tool") && !p.at.Has("wait"
 // check runs every rule on the cascade itself. The tools have been gathered before.
 func (k *checker) check() {
 	k.phases = locatePhases(k.root.Key("phases"), k.cascade.Phases)
-	k.findBanks()
 	k.names.index(k.phases)
 	k.tools.offer(k.phases)
 	k.schemas.CheckInputs(k.cascade.InputsSchema, k.root)

@@ -4,17 +4,10 @@ import (
 	"github.com/windlass-run/windlass/cascade/continuity"
 )
 
-// findBanks says of each phase which bank it uses.
-func (k *checker) findBanks() {
-	for _, p := range k.phases {
-		p.Bank = k.cascade.bankOf(p.Phase)
-	}
-}
-
 // checkMemory holds the memory of a phase against its rules.
 func (k *checker) checkMemory(p located) {
 	continuity.Phase{
-		At: p.at, Title: p.title(), Model: p.asksModel(), Tool: p.Tool, Uses: p.Tackle, Own: p.Memory, Bank: p.Bank,
+		At: p.at, Title: p.title(), Model: p.asksModel(), Tool: p.Tool, Uses: p.Tackle, Own: p.Memory, Bank: k.cascade.BankOf(p.Phase),
 	}.Check()
 }
 
@@ -26,7 +19,7 @@ func (k *checker) checkBank() {
 		return
 	}
 	for _, p := range k.phases {
-		if p.Memory == nil && p.Bank != "" || !p.at.Intact("memory") {
+		if p.Memory == nil && k.cascade.BankOf(p.Phase) != "" || !p.at.Intact("memory") {
 			return
 		}
 	}

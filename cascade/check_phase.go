@@ -94,7 +94,7 @@ func (k phaseRules) checkRules(p located) {
 			rules.KeyError(key, CodeMisplacedField, fmt.Sprintf("%q of %s goes with \"loop_until\", which is missing", key, p.title()), "add loop_until or remove this")
 		}
 	}
-	if r.Check == CheckEveryTurn && p.MaxTurns() == 1 && rules.Has("loop_until") {
+	if r.Check == CheckEveryTurn && k.cascade.MaxTurns(p.Phase) == 1 && rules.Has("loop_until") {
 		rules.NoEffect("check", fmt.Sprintf("%s has one turn, which ends its attempt", p.title()), "set max_turns to 2 or more, or remove it")
 	}
 	checked := rules.Has("loop_until") || p.at.Has("output_schema")
@@ -110,7 +110,7 @@ func (k phaseRules) checkRules(p located) {
 	if r.AllowEmpty && p.at.Has("output_schema") {
 		rules.NoEffect("allow_empty", p.title()+" has an output_schema, which no empty answer matches", "remove one of the two")
 	}
-	if rules.Has("turn_prompt") && p.MaxTurns() == 1 {
+	if rules.Has("turn_prompt") && k.cascade.MaxTurns(p.Phase) == 1 {
 		rules.NoEffect("turn_prompt", fmt.Sprintf("%s has one turn, so its turn_prompt is never used", p.title()), "set max_turns to 2 or more")
 	}
 }

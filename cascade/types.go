@@ -129,12 +129,11 @@ type Phase struct {
 	Audibles       *people.Audibles       `json:"audibles,omitempty"`
 
 	Memory *continuity.Memory `json:"memory,omitempty"`
-	Bank   string             `json:"-"` // of memory, that the phase uses; "": none. The loader sets it.
 }
 
-// bankOf returns the bank of memory that a phase uses: its own, else that of the cascade; "" where it uses none, as a phase
+// BankOf returns the bank of memory that a phase uses: its own, else that of the cascade; "" where it uses none, as a phase
 // that neither asks a model nor runs the memory tool.
-func (c *Cascade) bankOf(p *Phase) string {
+func (c *Cascade) BankOf(p *Phase) string {
 	m := p.Memory
 	if m == nil {
 		m = c.Memory
@@ -148,8 +147,8 @@ func (c *Cascade) bankOf(p *Phase) string {
 // Banks returns the banks of memory that phases use, each once, in the order of the phases.
 func (c *Cascade) Banks() (names []string) {
 	add := func(p *Phase) {
-		if p.Bank != "" && !slices.Contains(names, p.Bank) {
-			names = append(names, p.Bank)
+		if name := c.BankOf(p); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	for i := range c.Phases {
@@ -235,13 +234,13 @@ func (p *Phase) ChoosesRoute() bool {
 	return len(p.Handoffs) > 1 || len(p.Handoffs) == 1 && p.Handoffs[0].Description != ""
 }
 
-// MaxTurns returns the number of turns of one attempt. A phase that chooses its route has a tool, and
+// MaxTurns returns the number of turns of one attempt of a phase. A phase that chooses its route has a tool, and
 // so has one with a bank.
-func (p *Phase) MaxTurns() int {
+func (c *Cascade) MaxTurns(p *Phase) int {
 	switch {
 	case p.Rules.MaxTurns > 0:
 		return p.Rules.MaxTurns
-	case len(p.Tackle) > 0 || p.Bank != "" || p.ChoosesRoute():
+	case len(p.Tackle) > 0 || c.BankOf(p) != "" || p.ChoosesRoute():
 		return DefaultMaxTurnsWithTools
 	default:
 		return DefaultMaxTurns

@@ -35,7 +35,7 @@ func (c *conversation) answered(ctx context.Context, resp *effect.ModelResponse)
 // attempt takes turns until the model answers without calls, loop_until passes, or none are left. It
 // goes on after a turn whose answer was rejected. What a person says has a further turn, whatever the limit.
 func (c *conversation) attempt(ctx context.Context) (answer, error) {
-	limit := max(c.Def.MaxTurns(), c.Turn+1)
+	limit := max(c.run.spec.Cascade.MaxTurns(c.Def), c.Turn+1)
 	for c.Turn++; ; c.Turn++ {
 		if err := c.openTurn(ctx); err != nil {
 			return answer{}, err

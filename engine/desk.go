@@ -236,7 +236,8 @@ func (d *desk) answer(ctx context.Context, key echo.Key, tool string, args json.
 	case artifact.Is(tool):
 		return d.artifacts(ctx, key, tool, args)
 	case tool == memory.Tool:
-		r := &memory.Request{Bank: d.Def.Bank, Session: d.run.session.ID, Key: key, Seen: d.run.own.notes.Of(d.Def.Bank)}
+		bank := d.run.spec.Cascade.BankOf(d.Def)
+		r := &memory.Request{Bank: bank, Session: d.run.session.ID, Key: key, Seen: d.run.own.notes.Of(bank)}
 		return memory.Answer(ctx, d.Rec, d.Site, d.run.Banks, r, args)
 	}
 	return d.ask(ctx, key, tool, args)

@@ -95,7 +95,7 @@ func visitOf(r *run, at *core.Place, model string) *visit {
 	v.calls = &core.Calls{Account: r.Account, Place: at, Visited: &v.result.Totals}
 	v.templates = &texts.Templates{
 		Cache: r.texts, Place: at, Session: r.session, Env: r.Env, Branch: r.vars,
-		Run: texts.Run{Input: r.spec.Input, WorkDir: r.spec.WorkDir, Name: r.spec.Name},
+		Run: texts.Run{Input: r.spec.Input, WorkDir: r.spec.WorkDir, Name: r.spec.Name, Turns: r.spec.Cascade.MaxTurns(at.Def)},
 	}
 	v.checks = &checks.Checks{Schemas: r.schemas, Validators: &checks.Validators{
 		Place: at, Calls: v.calls, Templates: v.templates, Cascade: r.spec.Cascade, Session: r.session.ID, Tools: r.Tools, Children: v.childrenHere(), Model: model,

@@ -66,7 +66,7 @@ func Open(ctx context.Context, through effect.Effects, site effect.Site, banks B
 			return *start
 		})
 		if failed != nil && ctx.Err() == nil {
-			return fmt.Errorf("open the bank %s: %w", name, failed)
+			return &effect.RecordError{Err: fmt.Errorf("open the bank %s: %w", name, failed)} // nothing is recorded: the run can be resumed
 		}
 		if err != nil {
 			return err

@@ -48,6 +48,7 @@ func (c *Cache) Uses(src, root string) bool {
 
 // Run is what templates see of how a run was begun.
 type Run struct {
+	Turns   int // of an attempt, as max_turns
 	Input   map[string]any
 	WorkDir string // as session.work_dir
 	Name    string // as session.id; "": the id of the session
@@ -192,7 +193,7 @@ func (t *Templates) Vars() map[string]any {
 	session := cmp.Or(t.Run.Name, t.Session.ID)
 	vars := map[string]any{
 		"input": input, "state": fresh(t.Session.State), "outputs": fresh(outputs), "lineage": fresh(lineage), "env": env,
-		"turn": t.Turn, "max_turns": t.Def.MaxTurns(),
+		"turn": t.Turn, "max_turns": t.Run.Turns,
 		"attempt": t.Attempt, "max_attempts": max(t.Def.MaxAttempts(), t.Attempt), "validation_error": t.Rejected, "schema_error": unfit,
 		"sounding_index": 0, "sounding_factor": 1, "is_sounding": false, "checkpoint_id": "",
 		"session": map[string]any{"id": session, "work_dir": t.Run.WorkDir}, "session_id": session,

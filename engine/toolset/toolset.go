@@ -133,7 +133,7 @@ func ToolsOf(p *cascade.Phase, c *cascade.Cascade, declared effect.Tools, images
 	if slices.Contains(p.Tackle, lookup.ToolSearch) && !slices.Contains(p.Tackle, lookup.ToolRecall) {
 		specs = append(specs, lookup.RecallSpec()) // what is found is read by it
 	}
-	if p.Bank != "" && !slices.Contains(p.Tackle, memory.Tool) {
+	if c.BankOf(p) != "" && !slices.Contains(p.Tackle, memory.Tool) {
 		specs = append(specs, memory.Spec())
 	}
 	if p.ChoosesRoute() {

@@ -141,7 +141,7 @@ func (v *Views) requestOf(call echo.Key, view *autocontext.View, noTools bool) *
 	} else {
 		req.Tools, req.ToolsDigest = v.tools.Specs, v.tools.Digest
 	}
-	more := !noTools && (v.Def.MaxTurns() > 1 || v.Def.MaxAttempts() > 1)
+	more := !noTools && (v.asked.Cascade.MaxTurns(v.Def) > 1 || v.Def.MaxAttempts() > 1)
 	req.CacheMarks = v.marks.of(req.Messages, more)
 	return req
 }
