@@ -144,8 +144,8 @@ func (c *Cascade) BankOf(p *Phase) string {
 	return m.Name
 }
 
-// Banks returns the banks of memory that phases use, each once, in the order of the phases.
-func (c *Cascade) Banks() (names []string) {
+// BanksOf returns the banks of memory that the phases of a cascade use, each once, in their order.
+func BanksOf(c *Cascade) (names []string) {
 	add := func(p *Phase) {
 		if name := c.BankOf(p); name != "" && !slices.Contains(names, name) {
 			names = append(names, name)

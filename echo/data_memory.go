@@ -6,11 +6,14 @@ import "errors"
 type MemoryStart struct {
 	At    uint64 `json:"at"`    // the number of the bank's newest entry
 	Files int    `json:"files"` // how many files it has there
+
+	Project string `json:"project,omitempty"` // the project folder that the bank belongs to: 16 hexadecimal digits of the hash of its path
 }
 
 // MemoryCall is what a call of the memory tool came to. Its key is below that of the call.
 type MemoryCall struct {
-	Bank     string          `json:"bank"` // as the cascade names it
+	Project  string          `json:"project,omitempty"` // as in [MemoryStart]
+	Bank     string          `json:"bank"`              // as the cascade names it
 	Command  string          `json:"command"`
 	Path     string          `json:"path,omitempty"`
 	Text     string          `json:"text"` // what the model is told

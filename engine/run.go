@@ -36,7 +36,7 @@ func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 		err = run.takeFiles()
 	}
 	if err == nil {
-		err = memory.Open(ctx, run.rec, effect.Site{Cascade: spec.Cascade.CascadeID}, r.Banks, run.session.ID, spec.Cascade.Banks())
+		err = memory.Open(ctx, run.rec, effect.Site{Cascade: spec.Cascade.CascadeID}, r.Banks, run.session.ID, cascade.BanksOf(spec.Cascade))
 	}
 	if err == nil {
 		err = run.follow(ctx)

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/internal/bank"
@@ -23,9 +24,9 @@ func (b banks) Call(ctx context.Context, r *memory.Request) (*echo.MemoryCall, e
 }
 
 // openBanks returns the banks of the run's project folder. Those that its phases name can be read.
-func (o *opening) openBanks() (banks, error) {
+func openBanks(o *opening) (banks, error) {
 	store := bank.Open(o.app.home, o.run.started.Dir, o.app.options.Now)
-	for _, name := range o.run.cascade.Banks() {
+	for _, name := range cascade.BanksOf(o.run.cascade) {
 		if _, err := store.Read(name); err != nil {
 			return banks{}, err
 		}

@@ -131,7 +131,7 @@ func (o *opening) equip(ctx context.Context, j *journal.Journal) error {
 		return err
 	}
 	o.cache = db.CacheDir
-	banks, err := o.openBanks()
+	banks, err := openBanks(o)
 	if err != nil {
 		return err
 	}

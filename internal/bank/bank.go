@@ -9,6 +9,7 @@
 package bank
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -64,11 +65,16 @@ func (r Ref) String() string {
 	return r.Name
 }
 
-func (r Ref) path(home string) string {
-	dir := sharedDir
-	if r.Folder != "" {
-		dir = string(echo.TextHash([]byte(r.Folder)))
+// Project returns the folder in short: 16 hexadecimal digits; "" for a bank that every project shares.
+func (r Ref) Project() string {
+	if r.Folder == "" {
+		return ""
 	}
+	return string(echo.TextHash([]byte(r.Folder)))
+}
+
+func (r Ref) path(home string) string {
+	dir := cmp.Or(r.Project(), sharedDir)
 	return filepath.Join(config.BanksDir(home), dir, r.Name+suffix)
 }
 

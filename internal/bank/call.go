@@ -27,7 +27,7 @@ func (s *Store) Call(ctx context.Context, r *memory.Request) (*echo.MemoryCall, 
 	case len(x.result.Read) > 0:
 		return x.read(ctx, h)
 	}
-	return r.Told(&x.result), nil
+	return x.told(&x.result), nil
 }
 
 // call is one call of the memory tool, with what it comes to in the bank as the run sees it.
@@ -38,6 +38,13 @@ type call struct {
 	result memory.Result
 }
 
+// told returns what the call has come to, but for what it has read and written.
+func (x *call) told(res *memory.Result) *echo.MemoryCall {
+	out := x.Told(res)
+	out.Project = x.file.ref.Project()
+	return out
+}
+
 // done returns the entry that an earlier process has written for the same call.
 func (x *call) done(h *History) *Entry {
 	return h.by(x.by, x.Command.Command, func(e *Entry) bool { return e.Call == x.Hash })
@@ -45,7 +52,7 @@ func (x *call) done(h *History) *Entry {
 
 // read notes which versions the run is told of.
 func (x *call) read(ctx context.Context, h *History) (*echo.MemoryCall, error) {
-	out := x.Told(&x.result)
+	out := x.told(&x.result)
 	var reads []Read
 	for _, path := range x.result.Read {
 		if v, is := current(h.Heads(path, x.Seen.Of(path))); is {
@@ -85,7 +92,7 @@ func (x *call) write(ctx context.Context) (*echo.MemoryCall, error) {
 
 // wrote returns what the call has come to, by its entry.
 func (x *call) wrote(e *Entry) *echo.MemoryCall {
-	out := x.Told(&x.result)
+	out := x.told(&x.result)
 	for _, v := range e.Versions {
 		out.Wrote = append(out.Wrote, echo.MemoryVersion{Path: v.Path, Version: v.ID, Gone: v.Gone, From: v.From})
 		out.Seen = append(out.Seen, echo.MemorySeen{Path: v.Path, At: e.Seq})
@@ -125,11 +132,11 @@ func (x *call) conflict(h *History) *echo.MemoryCall {
 			return nil
 		}
 		if changed = x.changed(h, h.Paths()); len(changed) == 0 {
-			return x.Told(&now)
+			return x.told(&now)
 		}
 		why += ": " + strings.TrimPrefix(now.Text, "Error: ")
 	}
-	out := x.Told(&memory.Result{Failed: true})
+	out := x.told(&memory.Result{Failed: true})
 	out.Conflict = true
 	var text strings.Builder
 	fmt.Fprintf(&text, "Error: Since this run began, another one has changed %s, %s.", strings.Join(changed, ", "), strings.TrimSuffix(why, "."))

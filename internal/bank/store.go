@@ -83,5 +83,5 @@ func (s *Store) Start(ctx context.Context, bank, session string) (*echo.MemorySt
 	if e != nil {
 		at = e.Seq
 	}
-	return &echo.MemoryStart{At: at, Files: len(h.Files(memory.Seen{Start: at}))}, nil
+	return &echo.MemoryStart{At: at, Files: len(h.Files(memory.Seen{Start: at})), Project: f.ref.Project()}, nil
 }

@@ -269,6 +269,7 @@ func TestDocumentedQueries(t *testing.T) {
 	require.NoError(t, clickhousetest.Insert(t.Context(), db, family(t)))
 	require.NoError(t, clickhousetest.Insert(t.Context(), db, tries(t)))
 	require.NoError(t, clickhousetest.Insert(t.Context(), db, asks(t)))
+	require.NoError(t, clickhousetest.Insert(t.Context(), db, remembers(t)))
 	var out strings.Builder
 	for _, b := range blocks {
 		fmt.Fprintf(&out, "## %s\n%s\n", b[1], result(t, db, b[3]))

@@ -647,3 +647,35 @@ FROM
 ) AS x
 WHERE NOT x.copied
 GROUP BY x.letter;
+
+-- One row per version of a file of a bank of memory that a run has written. What people write is only in the bank.
+CREATE OR REPLACE VIEW {{table "memory_versions"}}{{onCluster}} AS
+SELECT m.session_id AS session_id, m.seq AS seq, m.at AS at, {{placeOf "m"}},
+       JSONExtractString(m.data_json, 'bank') AS bank, JSONExtractString(m.data_json, 'project') AS project,
+       JSONExtractString(m.data_json, 'command') AS command,
+       JSONExtractString(v, 'path') AS path, JSONExtractString(v, 'version') AS version,
+       JSONExtractBool(v, 'gone') AS gone, JSONExtractString(v, 'from') AS renamed_from
+FROM
+(
+    SELECT *, {{template "copied"}}
+    FROM {{table "unified_logs"}} AS l FINAL {{template "joinForks"}}
+    WHERE node_type = 'value' AND endsWith(key, '/memory')
+) AS m
+ARRAY JOIN JSONExtractArrayRaw(m.data_json, 'wrote') AS v
+WHERE NOT m.copied;
+
+-- One row per version of a file of a bank of memory that a run was told of.
+CREATE OR REPLACE VIEW {{table "memory_reads"}}{{onCluster}} AS
+SELECT m.session_id AS session_id, m.seq AS seq, m.at AS at, {{placeOf "m"}},
+       JSONExtractString(m.data_json, 'bank') AS bank, JSONExtractString(m.data_json, 'project') AS project,
+       JSONExtractString(m.data_json, 'command') AS command,
+       JSONExtractString(v, 'path') AS path, JSONExtractString(v, 'version') AS version,
+       JSONExtractBool(m.data_json, 'conflict') AS conflict
+FROM
+(
+    SELECT *, {{template "copied"}}
+    FROM {{table "unified_logs"}} AS l FINAL {{template "joinForks"}}
+    WHERE node_type = 'value' AND endsWith(key, '/memory')
+) AS m
+ARRAY JOIN JSONExtractArrayRaw(m.data_json, 'read') AS v
+WHERE NOT m.copied;

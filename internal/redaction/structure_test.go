@@ -87,7 +87,7 @@ var structure = map[string][]string{
 		"echo.Handoff.status", "echo.PhaseEnd.status", "echo.RunEnd.status", "echo.ChildEnd.status", "echo.Mutation.mode", "echo.Verdict.mode", "echo.Verdict.ward",
 		"echo.Artifact.kind", "echo.MemoryCall.command", "echo.Image.type", "people.Field.type", "people.HumanInput.type", "people.HumanInput.on_timeout", "people.DecisionPoints.on_timeout", "people.DecisionPoints.trigger", "echo.Form.severity", "echo.Choose.presentation",
 	},
-	aHash:    {"echo.AwaitedCall.cascade", "echo.MemoryVersion.version", "echo.Candidate.species", "echo.Seed.seed", "echo.CardsUsed.cards_digest", "echo.ChildStart.hash", "echo.FoundCascade.hash", "echo.Entry.request_hash", "echo.Workspace.head"},
+	aHash:    {"echo.AwaitedCall.cascade", "echo.MemoryVersion.version", "echo.MemoryStart.project", "echo.MemoryCall.project", "echo.Candidate.species", "echo.Seed.seed", "echo.CardsUsed.cards_digest", "echo.ChildStart.hash", "echo.FoundCascade.hash", "echo.Entry.request_hash", "echo.Workspace.head"},
 	aSetting: {"echo.PhaseContext.policy"},
 	aProgram: {"cascade.Tool.response_jq"},
 	inKeys:   {"cascade.Rules.loop_until", "validators.Ward.validator", "echo.Verdict.validator", "soundings.Soundings.validator", "soundings.Reforge.threshold"},
