@@ -237,8 +237,7 @@ func (d *desk) answer(ctx context.Context, key echo.Key, tool string, args json.
 		return d.artifacts(ctx, key, tool, args)
 	case tool == memory.Tool:
 		bank := d.run.spec.Cascade.BankOf(d.Def)
-		r := &memory.Request{Bank: bank, Session: d.run.session.ID, Key: key, Seen: d.run.own.notes.Of(bank)}
-		return memory.Answer(ctx, d.Rec, d.Site, d.run.Banks, r, args)
+		return memory.Answer(ctx, d.Rec, d.Site, d.run.Banks, &d.run.own.notes, &memory.Request{Bank: bank, Session: d.run.session.ID, Key: key}, args)
 	}
 	return d.ask(ctx, key, tool, args)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/windlass-run/windlass/echo"
@@ -14,8 +15,9 @@ import (
 // Notes has how much of each bank a run sees, by the entries of its record. Its zero value has none. It is safe for
 // concurrent use.
 type Notes struct {
-	mu   sync.Mutex
-	seen map[string]Seen // by the names of the banks
+	mu     sync.Mutex
+	seen   map[string]Seen       // by the names of the banks
+	opened map[string][]echo.Key // where each was opened
 }
 
 // Add takes an entry, if it is of a bank.
@@ -26,53 +28,67 @@ func (n *Notes) Add(e *echo.Entry) {
 	switch path := e.Key.Path(); path.Last().Kind { //nolint:exhaustive // the others are of no bank
 	case echo.StepBank:
 		if start, err := echo.Read[echo.MemoryStart](e); err == nil {
-			n.add(path.Last().Name, Seen{Start: start.At}, nil)
+			n.add(path.Last().Name, &start, e.Key, nil)
 		}
 	case echo.StepMemory:
 		if call, err := echo.Read[echo.MemoryCall](e); err == nil {
-			n.add(call.Bank, Seen{}, call.Seen)
+			n.add(call.Bank, nil, e.Key, call.Seen)
 		}
 	}
 }
 
-func (n *Notes) add(bank string, start Seen, paths []echo.MemorySeen) {
+func (n *Notes) add(bank string, start *echo.MemoryStart, at echo.Key, paths []echo.MemorySeen) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.seen == nil {
-		n.seen = map[string]Seen{}
+		n.seen, n.opened = map[string]Seen{}, map[string][]echo.Key{}
 	}
-	was := n.seen[bank]
-	was.Start = max(was.Start, start.Start)
-	n.seen[bank] = was.With(paths)
+	seen := n.seen[bank]
+	if start != nil {
+		seen.Start, n.opened[bank] = max(seen.Start, start.At), append(n.opened[bank], at)
+	}
+	n.seen[bank] = seen.With(paths)
 }
 
-// Of returns how much of a bank the run sees.
-func (n *Notes) Of(bank string) Seen {
+// of returns how much of a bank the run sees, and whether it was opened elsewhere than by the call at a key.
+func (n *Notes) of(bank string, at echo.Key) (seen Seen, opened bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.seen[bank]
+	own := at.Named(echo.StepBank, bank)
+	return n.seen[bank], len(n.opened[bank]) > 0 && !slices.Contains(n.opened[bank], own)
 }
 
-// Open records, of each bank, as of which entry a run sees it.
+// Open records, of each bank, as of which entry a run sees it. One that a fork uses and the session that it comes from
+// did not is opened by the first call.
 func Open(ctx context.Context, through effect.Effects, site effect.Site, banks Banks, session string, names []string) error {
 	for _, name := range names {
-		var failed error
-		_, err := effect.WholeReading[echo.MemoryStart](ctx, through, echo.RunKey().Named(echo.StepBank, name), site, func() echo.Payload {
-			start, err := started(ctx, banks, name, session)
-			if err != nil {
-				failed = err
-				return nil
-			}
-			return *start
-		})
-		if failed != nil && ctx.Err() == nil {
-			return &effect.RecordError{Err: fmt.Errorf("open the bank %s: %w", name, failed)} // nothing is recorded: the run can be resumed
-		}
-		if err != nil {
+		if _, _, err := start(ctx, through, site, banks, session, name, echo.RunKey()); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// start records as of which entry a run sees a bank, below a key. The error of the bank is a [*effect.RecordError]:
+// nothing is recorded, and the run can be resumed.
+func start(ctx context.Context, through effect.Effects, site effect.Site, banks Banks, session, name string, at echo.Key) (seen Seen, known bool, err error) {
+	var failed error
+	s, known, err := effect.Reading[echo.MemoryStart](ctx, through, at.Named(echo.StepBank, name), site, func() echo.Payload {
+		started, err := started(ctx, banks, name, session)
+		if err != nil {
+			failed = err
+			return nil
+		}
+		return *started
+	})
+	switch {
+	case err != nil || known:
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case failed != nil:
+		err = &effect.RecordError{Err: fmt.Errorf("open the bank %s: %w", name, failed)}
+	}
+	return Seen{Start: s.At}, known, err
 }
 
 var errNoBanks = errors.New("this program keeps no memory")
@@ -86,11 +102,17 @@ func started(ctx context.Context, banks Banks, name, session string) (*echo.Memo
 
 // Answer has a call of the tool answered, and records what it came to. The text is for the model, also where the bank
 // cannot be read or written.
-func Answer(ctx context.Context, through effect.Effects, site effect.Site, banks Banks, r *Request, args json.RawMessage) (text string, failed bool, err error) {
+func Answer(ctx context.Context, through effect.Effects, site effect.Site, banks Banks, notes *Notes, r *Request, args json.RawMessage) (text string, failed bool, err error) {
 	if r.Command, err = Read(args); err != nil {
 		return err.Error(), true, nil
 	}
 	r.Hash = echo.TextHash(args)
+	opened := false
+	if r.Seen, opened = notes.of(r.Bank, r.Key); !opened {
+		if r.Seen, _, err = start(ctx, through, site, banks, r.Session, r.Bank, r.Key); err != nil {
+			return "", false, err
+		}
+	}
 	call, err := effect.WholeReading[echo.MemoryCall](ctx, through, r.Key.Step(echo.StepMemory), site, func() echo.Payload {
 		call, err := called(ctx, banks, r)
 		if err != nil {
