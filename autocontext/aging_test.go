@@ -43,6 +43,7 @@ func TestAgedResults(t *testing.T) {
 		"masked":                        {r: result{text: filler(1, 1000)}, want: "masked aged"},
 		"excluded":                      {r: result{text: filler(1, 1000), tool: "keep"}, want: "full excluded"},
 		"another tool is not excluded":  {r: result{text: filler(1, 1000), tool: "keeper"}, want: "masked aged"},
+		"of the memory tool":            {r: result{text: filler(1, 1000), tool: "memory"}, want: "full excluded"},
 		"failed":                        {r: result{text: failing, failed: true}, want: "excerpt error"},
 		"failed, preserve_errors false": {r: result{text: failing, failed: true}, change: func(p *cascade.Intra) { p.PreserveErrors = false }, want: "masked aged"},
 		// A result is an error when its tool says so, not when its text does.

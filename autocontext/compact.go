@@ -38,7 +38,7 @@ func (g *guard) compact(target, most int64) (*Ask, bool) {
 	}
 	covers := g.coverable(target, most, allowance)
 	if covers == 0 { // the newest messages alone are too large
-		g.cutOversize(most)
+		g.cutOversize()
 		if covers = g.coverable(target, most, allowance); covers == 0 {
 			return nil, false
 		}

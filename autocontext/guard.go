@@ -9,7 +9,8 @@ import (
 )
 
 // guard makes room in a draft. It looks at the coming request: above warn_percent of the limit it
-// warns, once; above compact_percent it makes room down to target_percent: it moves the frontier,
+// warns, once; above compact_percent it makes room down to target_percent, of the limit or, with
+// compact_at_tokens, of the size of which that is compact_percent: it moves the frontier,
 // removes tool results from the middle outward, has older messages summed up, and cuts tool
 // results that alone would not fit. Else the error names the largest message.
 type guard struct{ *draft }
@@ -20,7 +21,8 @@ func (g *guard) act() (*Ask, []echo.Guard, error) {
 	if limit <= 0 || !p.Enabled {
 		return nil, nil, nil
 	}
-	warnAt, actAt := percent(limit, p.WarnPercent), percent(limit, p.CompactPercent)
+	full := g.fullAt(limit)
+	warnAt, actAt := percent(full, p.WarnPercent), percent(full, p.CompactPercent)
 	if g.surelyBelow(warnAt) || g.size() < warnAt {
 		g.carry.Warned, g.carry.Acting = false, 0
 		return nil, nil, nil
@@ -46,7 +48,7 @@ func (g *guard) act() (*Ask, []echo.Guard, error) {
 		g.carry.Acting = g.size()
 		events = append(events, echo.Guard{Event: echo.GuardActing, Tokens: g.size(), Limit: limit})
 	}
-	ask, did, err := g.makeRoom(percent(limit, p.TargetPercent), actAt)
+	ask, did, err := g.makeRoom(percent(full, p.TargetPercent), actAt)
 	if ask != nil || err != nil || did == "" { // without room it goes on acting, and says so once
 		return ask, events, err
 	}
@@ -56,6 +58,15 @@ func (g *guard) act() (*Ask, []echo.Guard, error) {
 	g.carry.Acting = 0
 	g.carry.Warned = g.size() >= warnAt
 	return nil, events, nil
+}
+
+// fullAt returns the size that the percentages are of: the limit, or less where compact_at_tokens comes first.
+func (g *guard) fullAt(limit int64) int64 {
+	p := &g.settings.Policy.Guard
+	if at := p.CompactAtTokens; at > 0 && at < percent(limit, p.CompactPercent) {
+		return at/int64(p.CompactPercent)*100 + at%int64(p.CompactPercent)*100/int64(p.CompactPercent)
+	}
+	return limit
 }
 
 // percent returns p percent of n without overflow.
@@ -97,7 +108,7 @@ func (g *guard) makeRoom(target, most int64) (*Ask, string, error) {
 	if ask != nil {
 		return ask, "", nil
 	}
-	if g.cutOversize(most); !slices.Equal(g.carry.Cut, cut) {
+	if g.cutOversize(); !slices.Equal(g.carry.Cut, cut) {
 		did = "tool results that alone did not fit were cut"
 	}
 	switch {

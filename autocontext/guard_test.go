@@ -103,6 +103,36 @@ func TestGuardWarnsOnce(t *testing.T) {
 	}, got)
 }
 
+// compact_at_tokens has it make room early, and changes nothing where the percentages come first. What alone does not fit
+// is cut only for the limit.
+func TestGuardAtTokens(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		at   int64
+		want string
+	}{
+		{0, "56 ; 83 ; 89 "}, // in percent of 1,000 tokens
+		{900, "56 ; 83 ; 89 "},
+		{720, "56 ; 35 context_warning; compacting; compaction_complete: older messages were summed up by extraction"},
+		{450, "56 context_warning; compacting"}, // one result is all that there is: it is cut only for the limit
+	} {
+		p := newPhase(t, guarded(1000, func(in *cascade.Intra) {
+			in.Guard.CompactAtTokens = c.at
+			in.Guard.WarnPercent = 90
+		}))
+		var got []string
+		for _, add := range []int{2000, 900, 60} {
+			p.reads(1, add)
+			require.NoError(t, p.call())
+			got = append(got, fmt.Sprintf("%d %s", p.size()/10, p.told()))
+			if p.told() != "" {
+				break
+			}
+		}
+		require.Equal(t, c.want, strings.Join(got, "; "), "%d", c.at)
+	}
+}
+
 // Limits that nobody knows are no limits; nor is there a guard when it is off.
 func TestGuardRests(t *testing.T) {
 	t.Parallel()

@@ -149,4 +149,8 @@ func (n *node) isForeign() bool {
 
 func isToolResult(n *node) bool { return n.msg.Role() == echo.RoleTool }
 
-func excluded(names []string, n *node) bool { return slices.Contains(names, n.msg.Tool()) }
+// excluded reports whether a message is the result of a tool that is never masked: one that is named, or one of memory,
+// which the model has just looked up.
+func excluded(names []string, n *node) bool {
+	return cascade.IsMemoryTool(n.msg.Tool()) || slices.Contains(names, n.msg.Tool())
+}

@@ -98,8 +98,9 @@ func cutTo(c *echo.Carry, i int) int {
 	return -1
 }
 
-// cutOversize cuts tool results, the largest first, until the request has less than most tokens.
-func (g *guard) cutOversize(most int64) {
+// cutOversize cuts tool results, the largest first, until the request has less than compact_percent of the limit.
+func (g *guard) cutOversize() {
+	most := percent(g.limit(), g.settings.Policy.Guard.CompactPercent)
 	for _, limit := range oversizeLimits {
 		for g.size() >= most {
 			i := g.largestResult(limit)

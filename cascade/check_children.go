@@ -245,8 +245,12 @@ func IsEngineTool(name string) bool {
 	case recallTool, searchTool, setStateTool, getStateTool, routeTool, spawnTool:
 		return true
 	}
-	return waiting.Asks(name) || name == waiting.ToolFire || artifact.Is(name) || name == memory.Tool
+	return waiting.Asks(name) || name == waiting.ToolFire || artifact.Is(name) || IsMemoryTool(name)
 }
+
+// IsMemoryTool reports whether a tool reads and writes what outlasts a run: its results are shortened only when the guard
+// needs the room.
+func IsMemoryTool(name string) bool { return name == memory.Tool }
 
 // checkToolInputs holds the inputs of a phase that runs a cascade as its tool against what that takes.
 func (k childRules) checkToolInputs(at place, r *Reached, from string) {

@@ -78,11 +78,11 @@ func TestEffectiveIntra(t *testing.T) {
 		"guard on in phase":  {`{"guard": false}`, `{"guard": {"warn_percent": 50}}`, func(in *Intra) { in.Guard.WarnPercent = 50 }},
 		"guard, field by field": {
 			`{"guard": {"compact_percent": 88, "summarizer_model": "m", "recount": "probe", "removal_levels": [50]}}`,
-			`{"guard": {"target_percent": 60, "keep_recent_messages": 4, "removal_levels": [10, 100]}}`,
+			`{"guard": {"target_percent": 60, "compact_at_tokens": 9, "keep_recent_messages": 4, "removal_levels": [10, 100]}}`,
 			func(in *Intra) {
 				in.Guard = IntraGuard{
 					Enabled: true, WarnPercent: 80, CompactPercent: 88, TargetPercent: 60, RemovalLevels: []int{10, 100},
-					KeepRecentMessages: 4, SummarizerModel: "m", Recount: RecountProbe,
+					CompactAtTokens: 9, KeepRecentMessages: 4, SummarizerModel: "m", Recount: RecountProbe,
 				}
 			},
 		},

@@ -65,6 +65,7 @@ type Guard struct {
 	WarnPercent        *int    `json:"warn_percent,omitempty"`
 	CompactPercent     *int    `json:"compact_percent,omitempty"`
 	TargetPercent      *int    `json:"target_percent,omitempty"`
+	CompactAtTokens    *int64  `json:"compact_at_tokens,omitempty"` // 0: none, whatever the cascade says
 	RemovalLevels      []int   `json:"removal_levels,omitzero"`
 	KeepRecentMessages *int    `json:"keep_recent_messages,omitempty"`
 	SummarizerModel    *string `json:"summarizer_model,omitempty"`
@@ -154,6 +155,7 @@ type IntraClear struct {
 type IntraGuard struct {
 	Enabled                                    bool
 	WarnPercent, CompactPercent, TargetPercent int
+	CompactAtTokens                            int64 // 0: none
 	RemovalLevels                              []int // percent, rising
 	KeepRecentMessages                         int
 	SummarizerModel                            string // "": the phase's own

@@ -151,6 +151,9 @@ func (in Intra) Written() *IntraContext {
 	if in.Guard.SummarizerModel == "" {
 		out.Guard.SummarizerModel = nil
 	}
+	if in.Guard.CompactAtTokens == 0 { // records of before it was there have none
+		out.Guard.CompactAtTokens = nil
+	}
 	if in.Advance != AdvanceStep {
 		out.StepTurns = nil
 	}

@@ -150,6 +150,7 @@ var fields = map[string]map[string]field{
 		"warn_percent":         {text: "A request above this share of what it may have is warned of, once. Percentages are of the model's window less the reserve for the answer.", def: intra.Guard.WarnPercent, min: "1", max: "100"},
 		"compact_percent":      {text: "Above this share the guard makes room.", def: intra.Guard.CompactPercent, min: "1", max: "100"},
 		"target_percent":       {text: "What the guard makes room down to.", def: intra.Guard.TargetPercent, min: "1", max: "100"},
+		"compact_at_tokens":    {text: "A request of this many tokens has the guard make room too, however long it may be; the other percentages are then of as much. 0 is no such size.", def: intra.Guard.CompactAtTokens, min: "0", max: manyTokens, examples: []any{200000}},
 		"removal_levels":       {text: "The shares of the tool results, in percent and rising, that are removed one after the other until there is room, from the middle of the history outward.", def: intra.Guard.RemovalLevels, minItems: 1, items: &field{min: "1", max: "100"}},
 		"keep_recent_messages": {text: "The newest messages, of which no tool result is removed. Compaction leaves as they are as many of them as fit.", def: intra.Guard.KeepRecentMessages, min: "1", max: manyTurns},
 		"summarizer_model":     {text: "The model that sums up older messages; by default the phase's own.", examples: []any{"gpt-5-nano"}},
