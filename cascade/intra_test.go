@@ -71,6 +71,13 @@ func TestEffectiveIntra(t *testing.T) {
 			`{"clear_tool_uses": {"keep": 0, "exclude_tools": ["a"]}}`, `{"clear_tool_uses": {"trigger_tokens": 7, "clear_at_least_tokens": 0, "exclude_tools": []}}`,
 			func(in *Intra) { in.ClearToolUses = &IntraClear{TriggerTokens: 7, ExcludeTools: []string{}} },
 		},
+		"clearing, as a provider writes it": {
+			`{"clear_tool_uses": {"trigger": {"type": "input_tokens", "value": 7}, "keep": {"type": "tool_uses", "value": 2}, "clear_at_least": {"type": "input_tokens", "value": 0}}}`,
+			`{"clear_tool_uses": {"exclude_tools": ["a"]}}`,
+			func(in *Intra) {
+				in.ClearToolUses = &IntraClear{TriggerTokens: 7, Keep: 2, ExcludeTools: []string{"a"}}
+			},
+		},
 		"clearing off in phase": {`{"clear_tool_uses": true}`, `{"clear_tool_uses": {"enabled": false, "keep": 1}}`, func(*Intra) {}},
 
 		"guard off":          {`{"guard": false}`, "", func(in *Intra) { in.Guard.Enabled = false }},
@@ -126,6 +133,9 @@ func randomIntra(t *testing.T, rnd *rand.Rand) *IntraContext {
 	t.Helper()
 	var s IntraContext
 	fillRandom(t, reflect.ValueOf(&s).Elem(), rnd)
+	if c := s.ClearToolUses; c != nil {
+		c.Trigger, c.ClearAtLeast = nil, nil // other forms of the same sizes
+	}
 	return &s
 }
 

@@ -54,6 +54,7 @@ type IntraBlock struct {
 func (b *IntraBlock) Check() {
 	CheckModel(b.At.Key("guard"), "summarizer_model")
 	b.checkRemovalLevels()
+	b.checkForms()
 	g := b.Merged.Guard
 	compact := number{"compact_percent", g.CompactPercent}
 	b.checkOrder("guard", number{"warn_percent", g.WarnPercent}, compact, true, "the warning has to come before the guard acts")
@@ -63,6 +64,22 @@ func (b *IntraBlock) Check() {
 		older := number{"older_limit", t.OlderLimit}
 		b.checkOrder("truncation", older, number{"recent_limit", t.RecentLimit}, true, why)
 		b.checkOrder("truncation", number{"inactive_limit", t.InactiveLimit}, older, true, why)
+	}
+}
+
+// checkForms refuses a size that is written in both forms, and one that counts something else.
+func (b *IntraBlock) checkForms() {
+	at := b.At.Key("clear_tool_uses")
+	for _, of := range []struct{ form, plain, counts string }{
+		{"trigger", "trigger_tokens", InputTokens}, {"clear_at_least", "clear_at_least_tokens", InputTokens}, {"keep", "", ToolUses},
+	} {
+		if of.plain != "" && at.Has(of.plain) && at.Has(of.form) {
+			at.KeyError(of.form, document.CodeConflicting, fmt.Sprintf("%s has %q and %q, which say the same", at.Describe(), of.plain, of.form), "remove one of the two")
+		}
+		kind := at.Keys(of.form, "type")
+		if n := kind.Node(); n != nil && kind.Sound() && n.Text != of.counts {
+			kind.Error(document.CodeInvalidValue, fmt.Sprintf("%q of %s counts %s, not %s", of.form, at.Describe(), of.counts, n.Text), "write "+of.counts)
+		}
 	}
 }
 

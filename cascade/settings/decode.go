@@ -15,7 +15,40 @@ func (t *Truncation) UnmarshalJSON(data []byte) error {
 // UnmarshalJSON reads an object, or a boolean that switches the block on or off.
 func (c *ClearToolUses) UnmarshalJSON(data []byte) error {
 	type plain ClearToolUses
-	return document.ReadEither(data, document.ABoolean, &c.Enabled, (*plain)(c))
+	whole := struct {
+		*plain
+		Keep kept `json:"keep"`
+	}{plain: (*plain)(c)}
+	if err := document.ReadEither(data, document.ABoolean, &c.Enabled, &whole); err != nil {
+		return err
+	}
+	c.Keep = whole.Keep.count
+	for _, of := range []struct {
+		amount **Amount
+		tokens **int64
+	}{{&c.Trigger, &c.TriggerTokens}, {&c.ClearAtLeast, &c.ClearAtLeastTokens}} {
+		if *of.amount != nil {
+			*of.tokens, *of.amount = &(*of.amount).Value, nil
+		}
+	}
+	return nil
+}
+
+// kept is how many results stay: a number, or an [Amount].
+type kept struct{ count *int }
+
+// UnmarshalJSON reads either.
+func (k *kept) UnmarshalJSON(data []byte) error {
+	if document.KindOf(data) == '{' {
+		var a Amount
+		if err := json.Unmarshal(data, &a); err != nil {
+			return err
+		}
+		count := int(a.Value)
+		k.count = &count
+		return nil
+	}
+	return json.Unmarshal(data, &k.count)
 }
 
 // UnmarshalJSON reads an object, or a boolean that switches the guard on or off.

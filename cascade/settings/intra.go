@@ -49,14 +49,29 @@ type Truncation struct {
 }
 
 // ClearToolUses masks the oldest tool results when a request grows past a number of tokens. In a
-// file it is an object or a boolean, as [Truncation].
+// file it is an object or a boolean, as [Truncation]; sizes may have the form of a provider, an [Amount].
 type ClearToolUses struct {
 	Enabled            *bool    `json:"enabled,omitempty"` // default: true where the block is written
 	TriggerTokens      *int64   `json:"trigger_tokens,omitempty"`
 	Keep               *int     `json:"keep,omitempty"`
 	ClearAtLeastTokens *int64   `json:"clear_at_least_tokens,omitempty"`
 	ExcludeTools       []string `json:"exclude_tools,omitzero"` // beside those of IntraContext
+
+	Trigger      *Amount `json:"trigger,omitempty"`        // TriggerTokens in the form of a provider; nil once it is read
+	ClearAtLeast *Amount `json:"clear_at_least,omitempty"` // ClearAtLeastTokens in that form; nil once it is read
 }
+
+// Amount is a number with what it counts, as the context management of a provider's API writes it.
+type Amount struct {
+	Type  string `json:"type"` // input_tokens, or tool_uses of what is kept
+	Value int64  `json:"value"`
+}
+
+// The types of amounts.
+const (
+	InputTokens = "input_tokens"
+	ToolUses    = "tool_uses"
+)
 
 // Guard keeps requests below the model's window; percentages are of it less the reserve for the
 // answer. In a file it is an object or a boolean, as [Truncation].

@@ -85,7 +85,7 @@ var structure = map[string][]string{
 		"cascade.Source.as_role", "cascade.Tool.method", "echo.Anchor.why", "echo.Failure.kind", "echo.FileChange.change", "echo.ModelCall.finish_reason",
 		"echo.PhaseContext.dialect", "echo.PhaseContext.strategy", "echo.Route.reason", "echo.Span.form", "echo.Span.reason", "echo.Summary.by",
 		"echo.Handoff.status", "echo.PhaseEnd.status", "echo.RunEnd.status", "echo.ChildEnd.status", "echo.Mutation.mode", "echo.Verdict.mode", "echo.Verdict.ward",
-		"echo.Artifact.kind", "echo.MemoryCall.command", "echo.Image.type", "people.Field.type", "people.HumanInput.type", "people.HumanInput.on_timeout", "people.DecisionPoints.on_timeout", "people.DecisionPoints.trigger", "echo.Form.severity", "echo.Choose.presentation",
+		"echo.Artifact.kind", "settings.Amount.type", "echo.MemoryCall.command", "echo.Image.type", "people.Field.type", "people.HumanInput.type", "people.HumanInput.on_timeout", "people.DecisionPoints.on_timeout", "people.DecisionPoints.trigger", "echo.Form.severity", "echo.Choose.presentation",
 	},
 	aHash:    {"echo.AwaitedCall.cascade", "echo.MemoryVersion.version", "echo.MemoryStart.project", "echo.MemoryCall.project", "echo.Candidate.species", "echo.Seed.seed", "echo.CardsUsed.cards_digest", "echo.ChildStart.hash", "echo.FoundCascade.hash", "echo.Entry.request_hash", "echo.Workspace.head"},
 	aSetting: {"echo.PhaseContext.policy"},

@@ -143,7 +143,13 @@ var fields = map[string]map[string]field{
 		"trigger_tokens":        {text: "A request with this many tokens has its oldest tool results masked.", def: clearing.TriggerTokens, min: "1", max: manyTokens},
 		"keep":                  {text: "The newest tool results, which stay.", def: clearing.Keep, min: "0", max: manyTurns},
 		"clear_at_least_tokens": {text: "Nothing is masked unless it makes the request smaller by this many tokens, because it also rewrites what the provider has cached.", def: clearing.ClearAtLeastTokens, min: "0", max: manyTokens},
+		"trigger":               {text: "The same as trigger_tokens, in the form of a provider's API.", examples: []any{map[string]any{"type": settings.InputTokens, "value": 100000}}},
+		"clear_at_least":        {text: "The same as clear_at_least_tokens, in the form of a provider's API.", examples: []any{map[string]any{"type": settings.InputTokens, "value": 5000}}},
 		"exclude_tools":         {text: "Tools whose results stay, beside those of the settings' own exclude_tools.", def: []string{}, examples: []any{[]string{"read_file"}}},
+	},
+	"Amount": {
+		"type":  {text: "What is counted: input_tokens, or tool_uses of what is kept.", enum: []any{settings.InputTokens, settings.ToolUses}},
+		"value": {text: "How many.", min: "0", max: manyTokens},
 	},
 	"Guard": {
 		"enabled":              {text: switchText + " Without the guard nothing keeps requests short, a token_budget neither.", def: intra.Guard.Enabled},

@@ -163,6 +163,8 @@ func addForms(defs jsonschema.Definitions) {
 	onOff := &jsonschema.Schema{Type: "boolean"}
 	set("IntraContext", "truncation", onOff, ref("Truncation"))
 	set("IntraContext", "clear_tool_uses", onOff, ref("ClearToolUses"))
+	keep, _ := defs["ClearToolUses"].Properties.Get("keep")
+	set("ClearToolUses", "keep", &jsonschema.Schema{Type: "integer", Minimum: keep.Minimum, Maximum: keep.Maximum}, ref("Amount"))
 	set("IntraContext", "guard", onOff, ref("Guard"))
 
 	set("TokenBudget", "phase_overrides", &jsonschema.Schema{Type: "object", AdditionalProperties: &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
