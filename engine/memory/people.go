@@ -19,17 +19,19 @@ func CheckFile(path, text string) (problem string) {
 
 // Check says why files cannot be in one bank together; "" when they can.
 func (f Files) Check() (problem string) {
-	for _, path := range slices.Sorted(maps.Keys(f)) {
-		others := maps.Clone(f)
-		delete(others, path)
+	paths := slices.Sorted(maps.Keys(f))
+	if len(paths) == 0 {
+		return ""
+	}
+	if problem := f.unfit(paths[0], f[paths[0]]); problem != "" { // which counts all of them
+		return problem
+	}
+	for _, path := range paths {
 		for folder := range folders(path) {
-			if others.isFile(folder) {
-				return others.noPlace(path)
+			if f.isFile(folder) {
+				return f.noPlace(path)
 			}
 		}
-	}
-	for _, path := range slices.Sorted(maps.Keys(f))[:min(1, len(f))] {
-		return f.unfit(path, f[path]) // which counts all of them
 	}
 	return ""
 }

@@ -17,7 +17,7 @@ type Seen struct {
 // Of returns the number of the newest entry as of which a path is seen.
 func (s Seen) Of(path string) uint64 { return max(s.Start, s.Paths[path]) }
 
-// With returns s with some paths seen as of later entries.
+// With returns s with some paths seen as of later entries. What calls of one turn came to is added in any order.
 func (s Seen) With(paths []echo.MemorySeen) Seen {
 	if len(paths) == 0 {
 		return s
@@ -27,7 +27,7 @@ func (s Seen) With(paths []echo.MemorySeen) Seen {
 		all = map[string]uint64{}
 	}
 	for _, p := range paths {
-		all[p.Path] = p.At
+		all[p.Path] = max(all[p.Path], p.At)
 	}
 	return Seen{Start: s.Start, Paths: all}
 }

@@ -12,7 +12,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/windlass-run/windlass/echo"
@@ -73,9 +72,11 @@ func (r Ref) Project() string {
 	return string(echo.TextHash([]byte(r.Folder)))
 }
 
-func (r Ref) path(home string) string {
-	dir := cmp.Or(r.Project(), sharedDir)
-	return filepath.Join(config.BanksDir(home), dir, r.Name+suffix)
+func (r Ref) path(home string) string { return filepath.Join(r.dir(home), r.Name+suffix) }
+
+// dir returns the folder that the bank's file is in.
+func (r Ref) dir(home string) string {
+	return filepath.Join(config.BanksDir(home), cmp.Or(r.Project(), sharedDir))
 }
 
 // DamageError says which line of a bank is not what was written, and why.
@@ -102,26 +103,4 @@ func storage(verb, path string, err error) error {
 		return err
 	}
 	return failure.New(failure.StorageFailed, fmt.Errorf("%s bank %s: %w", verb, path, err), "")
-}
-
-var errNoFile = errors.New("it is not a file of its own")
-
-// openOwn opens a file that is no link and no device.
-func openOwn(path string, flags int) (*os.File, error) {
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, &os.PathError{Op: "open", Path: path, Err: errNoFile}
-	}
-	f, err := os.OpenFile(path, flags, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	at, lerr := os.Lstat(path)
-	is, serr := f.Stat()
-	if err := errors.Join(lerr, serr); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	if !os.SameFile(at, is) {
-		return nil, errors.Join(&os.PathError{Op: "open", Path: path, Err: errNoFile}, f.Close())
-	}
-	return f, nil
 }

@@ -22,7 +22,7 @@ func (s *Store) Call(ctx context.Context, r *memory.Request) (*echo.MemoryCall, 
 	}
 	x := &call{Request: r, file: f, by: Writer{Session: r.Session, Key: r.Key}, result: r.Command.Run(h.Files(r.Seen))}
 	switch {
-	case len(x.result.Changes) > 0:
+	case len(x.result.Changes) > 0 || x.done(h) != nil:
 		return x.write(ctx)
 	case len(x.result.Read) > 0:
 		return x.read(ctx, h)
@@ -45,9 +45,18 @@ func (x *call) told(res *memory.Result) *echo.MemoryCall {
 	return out
 }
 
-// done returns the entry that an earlier process has written for the same call.
+// done returns the entry with versions that an earlier process has written for the same call.
 func (x *call) done(h *History) *Entry {
-	return h.by(x.by, x.Command.Command, func(e *Entry) bool { return e.Call == x.Hash })
+	return h.by(x.by, x.Command.Command, func(e *Entry) bool { return e.Call == x.Hash && len(e.Versions) > 0 })
+}
+
+// noted returns the entry that notes that the run is told of versions, nil where an earlier process has written it.
+func (x *call) noted(h *History, reads []Read) (*Entry, error) {
+	if len(reads) == 0 || h.by(x.by, x.Command.Command, func(e *Entry) bool { return e.Call == x.Hash && slices.Equal(e.Reads, reads) }) != nil {
+		return nil, nil //nolint:nilnil // see decide
+	}
+	e := &Entry{By: x.by, Command: x.Command.Command, Call: x.Hash, Reads: reads}
+	return e, x.file.seal(e, h.Last()+1)
 }
 
 // read notes which versions the run is told of.
@@ -60,13 +69,7 @@ func (x *call) read(ctx context.Context, h *History) (*echo.MemoryCall, error) {
 			out.Read = append(out.Read, echo.MemoryVersion{Path: path, Version: v.ID})
 		}
 	}
-	_, _, err := x.file.append(ctx, func(h *History) (*Entry, error) {
-		if x.done(h) != nil {
-			return nil, nil //nolint:nilnil // see decide
-		}
-		e := &Entry{By: x.by, Command: x.Command.Command, Call: x.Hash, Reads: reads}
-		return e, x.file.seal(e, h.Last()+1)
-	})
+	_, _, err := x.file.append(ctx, func(h *History) (*Entry, error) { return x.noted(h, reads) })
 	return out, err
 }
 
@@ -75,11 +78,15 @@ func (x *call) write(ctx context.Context) (*echo.MemoryCall, error) {
 	var out *echo.MemoryCall
 	e, _, err := x.file.append(ctx, func(h *History) (e *Entry, err error) {
 		if had := x.done(h); had != nil {
-			out = x.wrote(had)
+			out = x.again(h, had)
 			return nil, nil //nolint:nilnil // see decide
 		}
 		if out = x.conflict(h); out != nil {
-			return nil, nil //nolint:nilnil // see decide
+			var reads []Read
+			for _, v := range out.Read {
+				reads = append(reads, Read{Path: v.Path, Version: v.Version})
+			}
+			return x.noted(h, reads)
 		}
 		e = &Entry{By: x.by, Command: x.Command.Command, Call: x.Hash, Versions: next(h, x.result.Changes)}
 		return e, x.file.seal(e, h.Last()+1)
@@ -88,6 +95,15 @@ func (x *call) write(ctx context.Context) (*echo.MemoryCall, error) {
 		out = x.wrote(e)
 	}
 	return out, err
+}
+
+// again returns what the call has come to, by the entry that an earlier process has written. Of other calls of the run that
+// ran at the same time, more may be seen now than then: what counts is the bank as the entry found it.
+func (x *call) again(h *History, had *Entry) *echo.MemoryCall {
+	if then := x.Command.Run(h.Files(memory.Seen{Start: had.Seq - 1})); !then.Failed {
+		x.result = then
+	}
+	return x.wrote(had)
 }
 
 // wrote returns what the call has come to, by its entry.
@@ -139,14 +155,15 @@ func (x *call) conflict(h *History) *echo.MemoryCall {
 	out := x.told(&memory.Result{Failed: true})
 	out.Conflict = true
 	var text strings.Builder
-	fmt.Fprintf(&text, "Error: Since this run began, another one has changed %s, %s.", strings.Join(changed, ", "), strings.TrimSuffix(why, "."))
+	fmt.Fprintf(&text, "Error: Since this run began, another one has changed %s, %s.", listed(changed), strings.TrimSuffix(why, "."))
 	for _, path := range changed {
 		out.Seen = append(out.Seen, echo.MemorySeen{Path: path, At: h.Last()})
 		v, is := h.Current(path)
 		switch {
+		case text.Len() >= memory.MaxAnswer:
 		case !is:
 			fmt.Fprintf(&text, "\n\n%s does not exist any more.", path)
-		case text.Len() < memory.MaxAnswer && slices.Contains(x.result.Paths, path):
+		case slices.Contains(x.result.Paths, path):
 			out.Read = append(out.Read, echo.MemoryVersion{Path: path, Version: v.ID})
 			fmt.Fprintf(&text, "\n\n%s", memory.Shown(path, v.Text))
 		}
@@ -154,6 +171,16 @@ func (x *call) conflict(h *History) *echo.MemoryCall {
 	text.WriteString("\n\nDecide again with what is there now.")
 	out.Text = text.String()
 	return out
+}
+
+// maxListed is how many paths a conflict names at once.
+const maxListed = 20
+
+func listed(paths []string) string {
+	if more := len(paths) - maxListed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(paths[:maxListed], ", "), more)
+	}
+	return strings.Join(paths, ", ")
 }
 
 // changed returns those of some paths that are otherwise now than the run sees them.

@@ -89,6 +89,12 @@ func (e *Entry) origin(v *Version) Origin {
 	return Origin{By: e.By, At: e.At, Command: e.Command}
 }
 
+// commandView is the command of the memory tool that writes nothing.
+const commandView = "view"
+
+// durable reports whether an entry is on the disk before somebody is told of it.
+func (e *Entry) durable() bool { return e.Command != commandView }
+
 // check demands that an entry can follow another one.
 func (e *Entry) check(seq uint64) error {
 	if e.Seq != seq {
@@ -125,24 +131,28 @@ func object(line []byte) []byte {
 	return append(line[:len(line)-chain.Size:len(line)-chain.Size], '}')
 }
 
-// readHead reads the first line. It is that of the bank that the file is named for.
-func readHead(path string, ref Ref, line []byte) (chain.Sum, error) {
-	var zero chain.Sum
-	var h head
-	sum, err := zero.Check(line)
-	if err == nil {
+// parseHead reads the first line of the file of any bank.
+func parseHead(path string, line []byte) (h head, sum chain.Sum, err error) {
+	if sum, err = sum.Check(line); err == nil {
 		err = json.Unmarshal(object(line), &h)
 	}
 	switch {
 	case err != nil:
+		err = damaged(path, 1, err)
 	case h.Version != FormatVersion:
-		return sum, failure.New(failure.OtherVersion, fmt.Errorf("bank %s has version %d, this windlass reads version %d", path, h.Version, FormatVersion),
+		err = failure.New(failure.OtherVersion, fmt.Errorf("bank %s has version %d, this windlass reads version %d", path, h.Version, FormatVersion),
 			"export the bank with the windlass that wrote it, and import it with this one")
-	case h.Name != ref.Name || h.Folder != ref.Folder:
-		err = errors.New("it is that of another bank")
 	}
-	if err != nil {
-		return sum, damaged(path, 1, err)
+	return h, sum, err
+}
+
+var errOtherBank = errors.New("it is that of another bank")
+
+// readHead reads the first line. It is that of the bank that the file is named for.
+func readHead(path string, ref Ref, line []byte) (chain.Sum, error) {
+	h, sum, err := parseHead(path, line)
+	if err == nil && (h.Name != ref.Name || h.Folder != ref.Folder) {
+		err = damaged(path, 1, errOtherBank)
 	}
-	return sum, nil
+	return sum, err
 }

@@ -26,19 +26,20 @@ type file struct {
 	ref  Ref
 	path string
 	now  func() time.Time
+	on   files
 
 	mu      sync.Mutex
-	info    os.FileInfo // of what was read; nil: nothing
 	history *History
 	sum     chain.Sum // of the last line
 	size    int64     // of the lines, in bytes; 0: not even a head
+	synced  int64     // how much of that is known to be on the disk
 }
 
 // read returns what the bank has now. One that is not there has nothing.
 func (f *file) read() (*History, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	from, err := openOwn(f.path, os.O_RDONLY)
+	from, err := f.on.Open(f.path, os.O_RDONLY)
 	if errors.Is(err, os.ErrNotExist) {
 		f.forget()
 		return f.history, nil
@@ -55,19 +56,19 @@ func (f *file) read() (*History, error) {
 
 // forget begins anew with what was read.
 func (f *file) forget() {
-	f.info, f.history, f.sum, f.size = nil, (&History{Ref: f.ref}).with(), chain.Sum{}, 0
+	f.history, f.sum, f.size, f.synced = (&History{Ref: f.ref}).with(), chain.Sum{}, 0, 0
 }
 
 // follow reads on from where reading ended. What is no whole line yet is left: somebody writes it, or died.
-func (f *file) follow(from *os.File) error {
+func (f *file) follow(from disk) error {
 	info, err := from.Stat()
 	if err != nil {
 		return storage("read", f.path, err)
 	}
-	if f.info == nil || !os.SameFile(f.info, info) || info.Size() < f.size {
+	if !f.hasRead(from) {
 		f.forget()
 	}
-	if f.info = info; info.Size() == f.size {
+	if info.Size() == f.size {
 		return nil
 	}
 	if err := f.readLines(chain.NewLines(from, chain.BoundsOfAll, f.size)); err != nil {
@@ -77,7 +78,21 @@ func (f *file) follow(from *os.File) error {
 	return nil
 }
 
-// readLines takes all whole lines. A line with zeros is what the disk did not get before a power failure.
+// hasRead reports whether a file begins with what was read: the checksum of the last line is one of all lines before it.
+// Forgetting, and people, put other files in the place of a bank's.
+func (f *file) hasRead(from io.ReaderAt) bool {
+	if f.size == 0 {
+		return true
+	}
+	end := make([]byte, chain.Size)
+	if _, err := from.ReadAt(end, f.size-int64(len(end))); err != nil {
+		return false
+	}
+	sum, ok := chain.SumOf(end)
+	return ok && sum == f.sum
+}
+
+// readLines takes all whole lines, up to one that the disk did not get before a power failure.
 func (f *file) readLines(lines chain.Lines) error {
 	var more []*Entry
 	for {
@@ -87,7 +102,7 @@ func (f *file) readLines(lines chain.Lines) error {
 		}
 		line, err := lines.Next()
 		switch {
-		case errors.Is(err, io.EOF) || err == nil && bytes.IndexByte(line, 0) >= 0:
+		case errors.Is(err, io.EOF) || err == nil && isUnwritten(line, f.size, &lines):
 			f.history = f.history.with(more...)
 			return nil
 		case errors.Is(err, chain.ErrLongLine):
@@ -106,6 +121,35 @@ func (f *file) readLines(lines chain.Lines) error {
 			return err
 		}
 		f.size = lines.Offset()
+	}
+}
+
+// sector is what a disk writes as a whole, or not at all.
+const sector = 512
+
+// isUnwritten reports whether a line at an offset of a file is what a power failure has left of lines that were not
+// synced: sectors that the disk did not get are zero as a whole. All that follows is unsynced too: before any other line
+// than one of a view, all is synced. Windlass writes no zero byte into a line. It reads the other lines when there is one.
+func isUnwritten(line []byte, at int64, others *chain.Lines) bool {
+	if bytes.IndexByte(line, 0) < 0 {
+		return false
+	}
+	line = bytes.Clone(line) // others has the same buffer
+	for len(line) > 0 {
+		n := min(int64(len(line)), sector-at%sector)
+		if part := line[:n]; bytes.IndexByte(part, 0) >= 0 && len(bytes.Trim(part, "\x00")) > 0 {
+			return false
+		}
+		line, at = line[n:], at+n
+	}
+	for {
+		other, err := others.Next()
+		if err != nil {
+			return errors.Is(err, io.EOF)
+		}
+		if bytes.IndexByte(other, 0) < 0 && !bytes.Contains(other, []byte(`"command":"`+commandView+`"`)) {
+			return false
+		}
 	}
 }
 
@@ -144,8 +188,9 @@ func (f *file) lock(ctx context.Context) (unlock func(), err error) {
 // decide says what is to be written, knowing all that the bank has; nil: nothing.
 type decide func(*History) (*Entry, error)
 
-// append writes the entry that is decided on while nobody else writes. What was written is on the disk when it returns,
-// if the entry has versions; before, nobody is given them.
+// append writes the entry that is decided on while nobody else writes. When it returns without an error, what was
+// written, and what was decided on, is on the disk: whoever wrote that may have died before. Only an entry of a view may
+// be lost with the machine.
 func (f *file) append(ctx context.Context, what decide) (*Entry, *History, error) {
 	unlock, err := f.lock(ctx)
 	if err != nil {
@@ -154,7 +199,7 @@ func (f *file) append(ctx context.Context, what decide) (*Entry, *History, error
 	defer unlock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	to, err := openOwn(f.path, os.O_RDWR|os.O_CREATE)
+	to, err := f.on.Open(f.path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, nil, storage("open", f.path, err)
 	}
@@ -164,63 +209,76 @@ func (f *file) append(ctx context.Context, what decide) (*Entry, *History, error
 	}
 	before := f.history
 	e, err := what(before)
-	if e == nil || err != nil {
+	if err != nil {
 		return nil, before, err
+	}
+	if e == nil || e.durable() {
+		if err := f.sync(to); err != nil {
+			return nil, before, storage("sync", f.path, err)
+		}
+	}
+	if e == nil {
+		return nil, before, nil
 	}
 	return e, before, f.write(to, e)
 }
 
-// write appends an entry, and the head before it in a new bank. What a process that died has left of a line goes.
-func (f *file) write(to *os.File, e *Entry) error {
-	var text []byte
-	sum := f.sum
-	if f.size == 0 {
-		line, next, err := sealed(head{FormatVersion, f.ref.Name, f.ref.Folder, e.At}, sum)
-		if err != nil {
-			return storage("write", f.path, err)
-		}
-		text, sum = line, next
+// sync makes the lines durable that others have left unsynced.
+func (f *file) sync(to disk) error {
+	if f.synced == f.size {
+		return nil
 	}
-	line, sum, err := sealed(e, sum)
-	if err != nil {
-		return storage("write", f.path, err)
+	if err := to.Sync(); err != nil {
+		return err
 	}
-	text = append(text, line...)
-	if err := f.put(to, text, len(e.Versions) > 0); err != nil {
-		_ = to.Truncate(f.size) // no half line is left where that can be helped
-		f.forget()
-		return storage("write", f.path, err)
-	}
-	if f.size == 0 {
-		syncFolder(filepath.Dir(f.path))
-	}
-	f.history, f.sum, f.size = f.history.with(e), sum, f.size+int64(len(text))
-	f.info, err = to.Stat()
-	if err != nil {
-		return storage("read", f.path, err)
-	}
+	f.synced = f.size
 	return nil
 }
 
-func (f *file) put(to *os.File, text []byte, durable bool) error {
-	if err := to.Truncate(f.size); err != nil {
+// write appends an entry, and the head before it in a new bank. What a process that died has left of a line goes.
+func (f *file) write(to disk, e *Entry) error {
+	if f.size == 0 {
+		if err := f.put(to, head{FormatVersion, f.ref.Name, f.ref.Folder, e.At}, true); err != nil {
+			return err
+		}
+		for dir, n := filepath.Dir(f.path), 0; n < newFolders; dir, n = filepath.Dir(dir), n+1 {
+			f.on.SyncDir(dir)
+		}
+	}
+	if err := f.put(to, e, e.durable()); err != nil {
 		return err
 	}
-	if _, err := to.WriteAt(text, f.size); err != nil {
-		return err
-	}
-	if !durable {
-		return nil
-	}
-	return to.Sync()
+	f.history = f.history.with(e)
+	return nil
 }
 
-// syncFolder makes the name of a new file durable, where the system has that.
-func syncFolder(dir string) {
-	if d, err := os.Open(dir); err == nil {
-		_ = d.Sync()
-		_ = d.Close()
+// newFolders is how many folders may have a new name in them when a bank is new: its own, that of all banks, the home.
+const newFolders = 3
+
+// put appends a line. When it fails, what there is of the line is taken back where that can be helped.
+func (f *file) put(to disk, value any, durable bool) error {
+	line, sum, err := sealed(value, f.sum)
+	if err != nil {
+		return storage("write", f.path, err)
 	}
+	size := f.size + int64(len(line))
+	err = to.Truncate(f.size)
+	if err == nil {
+		_, err = to.WriteAt(line, f.size)
+	}
+	if err == nil && durable {
+		err = to.Sync()
+	}
+	if err != nil {
+		err = storage("write", f.path, err)
+		_ = to.Truncate(f.size)
+		f.forget()
+		return err
+	}
+	if f.sum, f.size = sum, size; durable {
+		f.synced = size
+	}
+	return nil
 }
 
 // seal gives versions their ids, and an entry its number and time.
@@ -235,23 +293,4 @@ func (f *file) seal(e *Entry, seq uint64) error {
 		v.ID = id
 	}
 	return nil
-}
-
-// folderOf returns the project folder that the head of a bank's file names.
-func folderOf(path string) (string, error) {
-	from, err := openOwn(path, os.O_RDONLY)
-	if err != nil {
-		return "", storage("open", path, err)
-	}
-	defer from.Close() //nolint:errcheck // only read from
-	lines := chain.NewLines(from, chain.BoundsOfEnds, 0)
-	var h head
-	line, err := lines.Next()
-	if err == nil {
-		err = json.Unmarshal(object(line), &h)
-	}
-	if err != nil {
-		return "", damaged(path, 1, err)
-	}
-	return h.Folder, nil
 }

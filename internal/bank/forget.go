@@ -3,13 +3,13 @@ package bank
 import (
 	"context"
 	"errors"
-	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal/chain"
 	"github.com/windlass-run/windlass/internal/failure"
-	"github.com/windlass-run/windlass/internal/wholefile"
 )
 
 // Forgotten is what a bank has forgotten.
@@ -17,7 +17,7 @@ type Forgotten struct {
 	Versions int      // whose text is gone
 	Paths    []string // whose versions these are: the path, and those that the file had before it was renamed
 	Sessions []string // that have written or read one of them: their records have the texts still
-	Also     []string // other paths at which the bank has one of the texts, now or before
+	Also     []string // paths at which the bank has one of the texts still, now or before
 }
 
 // Forget takes the texts of all versions of a path out of the file of a bank, for good; also those that the file had under
@@ -48,14 +48,46 @@ func (s *Store) Forget(ctx context.Context, bank, person, path string) (*Forgott
 	return out, f.replace(append(entries, last))
 }
 
-// names returns a path, and those that its file had before it was renamed.
-func (h *History) names(path string) []string {
-	out := []string{path}
-	for i := 0; i < len(out); i++ {
-		for _, v := range h.paths[out[i]] {
-			if v.From != "" && !slices.Contains(out, v.From) {
-				out = append(out, v.From)
-			}
+// family returns the versions of a path, and those that its file had under earlier names, by their ids; with their paths. A
+// file that was made at an earlier name later is another one.
+func (h *History) family(path string) (ids map[string]bool, paths []string) {
+	ids, paths = map[string]bool{}, []string{path}
+	next := slices.Clone(h.Versions(path))
+	for len(next) > 0 {
+		v := next[0]
+		next = next[1:]
+		if ids[v.ID] {
+			continue
+		}
+		ids[v.ID] = true
+		if !slices.Contains(paths, v.Path) {
+			paths = append(paths, v.Path)
+		}
+		if v.Path != path {
+			next = append(next, h.parents(v)...)
+		}
+		if v.From != "" {
+			next = append(next, h.left(v)...)
+		}
+	}
+	return ids, paths
+}
+
+// parents returns the versions that one replaces.
+func (h *History) parents(v Placed) (out []Placed) {
+	for _, o := range h.Versions(v.Path) {
+		if slices.Contains(v.Parents, o.ID) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// left returns the versions by which the file of a version has left the path that it was renamed from.
+func (h *History) left(v Placed) (out []Placed) {
+	for _, o := range h.Versions(v.From) {
+		if o.Gone && o.Origin() == v.Origin() {
+			out = append(out, o)
 		}
 	}
 	return out
@@ -63,15 +95,16 @@ func (h *History) names(path string) []string {
 
 // without returns the entries of a history with the texts of a path taken out, as copies.
 func (h *History) without(path string) (*Forgotten, []*Entry) {
-	out := &Forgotten{Paths: h.names(path)}
+	family, paths := h.family(path)
+	out := &Forgotten{Paths: paths}
 	hashes := map[echo.Hash]bool{}
-	var entries []*Entry
+	entries := make([]*Entry, 0, len(h.Entries)+1)
 	for _, e := range h.Entries {
 		c := *e
 		c.Versions = slices.Clone(e.Versions)
-		touched := slices.ContainsFunc(e.Reads, func(r Read) bool { return slices.Contains(out.Paths, r.Path) })
+		touched := slices.ContainsFunc(e.Reads, func(r Read) bool { return family[r.Version] })
 		for i := range c.Versions {
-			if v := &c.Versions[i]; v.hasText() && slices.Contains(out.Paths, v.Path) {
+			if v := &c.Versions[i]; v.hasText() && family[v.ID] {
 				hashes[v.Hash] = true
 				v.Text, v.Forgotten = "", true
 				out.Versions++
@@ -84,7 +117,7 @@ func (h *History) without(path string) (*Forgotten, []*Entry) {
 		entries = append(entries, &c)
 	}
 	for _, other := range h.Paths() {
-		if !slices.Contains(out.Paths, other) && slices.ContainsFunc(h.paths[other], func(v Placed) bool { return v.hasText() && hashes[v.Hash] }) {
+		if slices.ContainsFunc(h.Versions(other), func(v Placed) bool { return !family[v.ID] && v.hasText() && hashes[v.Hash] }) {
 			out.Also = append(out.Also, other)
 		}
 	}
@@ -93,37 +126,49 @@ func (h *History) without(path string) (*Forgotten, []*Entry) {
 
 func (v *Version) hasText() bool { return !v.Gone && !v.Forgotten }
 
-// replace writes the whole file anew, with these entries, and puts it in the place of the old one.
+// newSuffix ends the name of the file that takes the place of a bank's.
+const newSuffix = ".new"
+
+// replace writes the whole file anew, with these entries, and puts it in the place of the old one. A process that has died
+// here has left a part of the new file, which goes first.
 func (f *file) replace(entries []*Entry) (err error) {
-	to, err := wholefile.Create(f.path, 0o600)
+	path := f.path + newSuffix
+	if err := f.on.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return storage("write", f.path, err)
+	}
+	to, err := f.on.Open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return storage("write", f.path, err)
 	}
-	defer func() {
-		if err != nil {
-			err = storage("write", f.path, errors.Join(err, to.Discard()))
-		}
-	}()
-	var sum chain.Sum
+	err = f.fill(to, entries)
+	if err = errors.Join(err, to.Close()); err == nil {
+		err = f.on.Rename(path, f.path)
+	}
+	if err != nil {
+		_ = f.on.Remove(path)
+		return storage("write", f.path, err)
+	}
+	f.on.SyncDir(filepath.Dir(f.path))
+	return nil
+}
+
+// fill writes a head and entries into an empty file, and syncs it.
+func (f *file) fill(to disk, entries []*Entry) error {
 	lines := []any{head{FormatVersion, f.ref.Name, f.ref.Folder, entries[0].At}}
 	for _, e := range entries {
 		lines = append(lines, e)
 	}
+	var sum chain.Sum
+	var at int64
 	for _, l := range lines {
 		line, next, err := sealed(l, sum)
 		if err != nil {
 			return err
 		}
-		if _, err := to.Write(line); err != nil {
+		if _, err := to.WriteAt(line, at); err != nil {
 			return err
 		}
-		sum = next
+		sum, at = next, at+int64(len(line))
 	}
-	if err := to.Sync(); err != nil {
-		return err
-	}
-	if err := to.Commit(); err != nil {
-		return fmt.Errorf("replace it: %w", err)
-	}
-	return nil
+	return to.Sync()
 }

@@ -12,7 +12,29 @@ import (
 type History struct {
 	Ref     Ref
 	Entries []*Entry
-	paths   map[string][]Placed // the versions of each path, in the order of their entries
+	paths   map[string]*versions
+}
+
+// versions are those of one path.
+type versions struct {
+	list     []Placed          // in the order of their entries
+	replaced map[string]uint64 // the number of the first entry that replaces one, by its id
+}
+
+func (v *versions) clone() *versions {
+	if v == nil {
+		return &versions{replaced: map[string]uint64{}}
+	}
+	return &versions{slices.Clone(v.list), maps.Clone(v.replaced)}
+}
+
+func (v *versions) add(p Placed) {
+	v.list = append(v.list, p)
+	for _, parent := range p.Parents {
+		if _, had := v.replaced[parent]; !had {
+			v.replaced[parent] = p.Entry.Seq
+		}
+	}
 }
 
 // Placed is a version with the entry that has it.
@@ -26,16 +48,21 @@ func (p Placed) Origin() Origin { return p.Entry.origin(p.Version) }
 
 // with returns a history with more entries.
 func (h *History) with(more ...*Entry) *History {
-	out := &History{Ref: h.Ref, Entries: append(h.Entries[:len(h.Entries):len(h.Entries)], more...), paths: maps.Clone(h.paths)}
-	if out.paths == nil {
-		out.paths = map[string][]Placed{}
-	}
+	out := &History{Ref: h.Ref, Entries: append(h.Entries[:len(h.Entries):len(h.Entries)], more...), paths: h.paths}
+	changed := map[string]*versions{}
 	for _, e := range more {
 		for i := range e.Versions {
 			v := &e.Versions[i]
-			had := out.paths[v.Path]
-			out.paths[v.Path] = append(had[:len(had):len(had)], Placed{v, e})
+			if changed[v.Path] == nil {
+				changed[v.Path] = h.paths[v.Path].clone()
+			}
+			changed[v.Path].add(Placed{v, e})
 		}
+	}
+	if len(changed) > 0 || out.paths == nil {
+		out.paths = make(map[string]*versions, len(h.paths)+len(changed))
+		maps.Copy(out.paths, h.paths)
+		maps.Copy(out.paths, changed)
 	}
 	return out
 }
@@ -47,18 +74,26 @@ func (h *History) Last() uint64 { return uint64(len(h.Entries)) }
 func (h *History) Paths() []string { return slices.Sorted(maps.Keys(h.paths)) }
 
 // Versions returns all versions of a path, the oldest first.
-func (h *History) Versions(path string) []Placed { return h.paths[path] }
+func (h *History) Versions(path string) []Placed {
+	if v := h.paths[path]; v != nil {
+		return v.list
+	}
+	return nil
+}
 
 // Heads returns the versions of a path that no other replaces, as of an entry: one, unless machines that did not know
-// of each other have written it; the newest first.
+// of each other have written it; the newest first. An import may bring versions in any order.
 func (h *History) Heads(path string, asOf uint64) []Placed {
+	all := h.paths[path]
+	if all == nil {
+		return nil
+	}
 	var out []Placed
-	for _, v := range h.paths[path] {
+	for _, v := range all.list {
 		if v.Entry.Seq > asOf {
 			break
 		}
-		out = slices.DeleteFunc(out, func(o Placed) bool { return slices.Contains(v.Parents, o.ID) })
-		if !h.replaced(v, asOf) {
+		if by, is := all.replaced[v.ID]; !is || by > asOf {
 			out = append(out, v)
 		}
 	}
@@ -66,13 +101,6 @@ func (h *History) Heads(path string, asOf uint64) []Placed {
 		return cmp.Or(b.Origin().At.Compare(a.Origin().At), cmp.Compare(a.ID, b.ID))
 	})
 	return out
-}
-
-// replaced reports whether an earlier entry has a version that replaces one: an import may bring them in any order.
-func (h *History) replaced(v Placed, asOf uint64) bool {
-	return slices.ContainsFunc(h.paths[v.Path], func(o Placed) bool {
-		return o.Entry.Seq <= min(asOf, v.Entry.Seq) && slices.Contains(o.Parents, v.ID)
-	})
 }
 
 // current returns the version that counts of those that nothing replaces: the newest that has a text.

@@ -1,14 +1,20 @@
 package bank
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/windlass-run/windlass/echo/journal/chain"
+	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/failure"
 )
 
 // Info is a bank in a list.
@@ -20,7 +26,9 @@ type Info struct {
 	Sessions int       // that have seen it
 	Last     time.Time // when it was last written; zero: never
 	Unread   []string  // see [History.Unread]
-	Err      error     // why it cannot be read; the other fields but Ref are empty then
+	// Err says why the bank cannot be read; the other fields but Ref are empty then, and where not even its project folder
+	// can, the folder of Ref is that of the file.
+	Err error
 }
 
 // UnreadRuns is after how many runs that have not read a file it is listed as one that nobody reads.
@@ -29,21 +37,24 @@ const UnreadRuns = 30
 // List returns the banks of the project folder and those that all projects share, or the banks of every project, by
 // folder and name.
 func (s *Store) List(every bool) ([]Info, error) {
-	refs, err := s.refs(every)
+	found, err := s.find(every)
 	if err != nil {
 		return nil, err
 	}
-	var out []Info
-	for _, ref := range refs {
-		info := Info{Ref: ref}
-		if h, err := s.at(ref).read(); err != nil {
-			info.Err = err
-		} else {
+	for i := range found {
+		info := &found[i]
+		if info.Err != nil {
+			continue
+		}
+		h, err := s.at(info.Ref).read()
+		if info.Err = err; err == nil {
 			info.sum(h)
 		}
-		out = append(out, info)
 	}
-	return out, nil
+	slices.SortFunc(found, func(a, b Info) int {
+		return cmp.Or(strings.Compare(a.Ref.Folder, b.Ref.Folder), strings.Compare(a.Ref.Name, b.Ref.Name))
+	})
+	return found, nil
 }
 
 func (i *Info) sum(h *History) {
@@ -57,74 +68,127 @@ func (i *Info) sum(h *History) {
 		}
 		i.Versions += len(e.Versions)
 	}
-	i.Sessions = len(h.sessions(0))
+	i.Sessions = h.sessions()
 	i.Unread = h.Unread(UnreadRuns)
 }
 
-// refs returns the banks that there are.
-func (s *Store) refs(every bool) (out []Ref, err error) {
+// find returns the banks that there are.
+func (s *Store) find(every bool) (out []Info, err error) {
 	root := config.BanksDir(s.home)
+	if !every {
+		own, err := resolved(s.folder)
+		if err != nil {
+			return nil, unlisted(root, err)
+		}
+		for _, folder := range []string{"", own} {
+			found, err := s.findIn(Ref{Folder: folder}.dir(s.home), &folder)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, found...)
+		}
+		return out, nil
+	}
 	folders, err := os.ReadDir(root)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, storage("list", root, err)
+		return nil, unlisted(root, err)
 	}
-	own, err := resolved(s.folder)
-	if err != nil && !every {
-		return nil, storage("list", root, err)
-	}
-	for _, folder := range folders {
-		found, err := refsIn(filepath.Join(root, folder.Name()), folder.Name() == sharedDir)
+	for _, dir := range folders {
+		if !dir.IsDir() {
+			continue
+		}
+		var folder *string
+		if dir.Name() == sharedDir {
+			folder = new(string)
+		}
+		found, err := s.findIn(filepath.Join(root, dir.Name()), folder)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, slices.DeleteFunc(found, func(r Ref) bool { return !every && r.Folder != "" && r.Folder != own })...)
+		out = append(out, found...)
 	}
-	slices.SortFunc(out, func(a, b Ref) int {
-		return strings.Compare(a.Folder+"\x00"+a.Name, b.Folder+"\x00"+b.Name)
-	})
 	return out, nil
 }
 
-func refsIn(dir string, shared bool) (out []Ref, err error) {
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, storage("list", dir, err)
+func unlisted(dir string, err error) error {
+	return failure.New(failure.StorageFailed, fmt.Errorf("list the banks in %s: %w", dir, err), "")
+}
+
+// findIn returns the banks in a folder of the home. They are those of a project folder, which their heads name where it is
+// nil.
+func (s *Store) findIn(dir string, folder *string) (out []Info, err error) {
+	names, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, unlisted(dir, err)
 	}
-	for _, f := range files {
+	for _, f := range names {
 		name, is := strings.CutSuffix(f.Name(), suffix)
-		if !is || !f.Type().IsRegular() {
+		if !is || !f.Type().IsRegular() || memory.CheckName(name) != nil {
 			continue
 		}
-		ref := Ref{Name: name}
-		if !shared {
-			if ref.Folder, err = folderOf(filepath.Join(dir, f.Name())); err != nil {
-				return nil, err
-			}
+		path := filepath.Join(dir, f.Name())
+		switch in, err := s.folderOf(path); {
+		case errors.Is(err, io.EOF): // whoever makes it has not written into it yet, or died
+		case folder != nil:
+			out = append(out, Info{Ref: Ref{Name: name, Folder: *folder}})
+		case err != nil:
+			out = append(out, Info{Ref: Ref{Name: name, Folder: dir}, Err: err})
+		default:
+			out = append(out, Info{Ref: Ref{Name: name, Folder: in}})
 		}
-		out = append(out, ref)
 	}
 	return out, nil
 }
 
-// sessions returns the sessions that have seen the bank after an entry, in the order in which they did first.
-func (h *History) sessions(after uint64) (out []string) {
-	for _, e := range h.Entries[min(after, h.Last()):] {
-		if id := e.By.Session; id != "" && !slices.Contains(out, id) {
-			out = append(out, id)
-		}
+// folderOf returns the project folder that the head of a bank's file names. The error is an [io.EOF] where there is no
+// whole head.
+func (s *Store) folderOf(path string) (string, error) {
+	from, err := s.on.Open(path, os.O_RDONLY)
+	if err != nil {
+		return "", storage("open", path, err)
 	}
-	return out
+	defer from.Close() //nolint:errcheck // only read from
+	lines := chain.NewLines(from, chain.BoundsOfEnds, 0)
+	line, err := lines.Next()
+	switch {
+	case errors.Is(err, io.EOF) || err == nil && isUnwritten(line, 0, &lines):
+		return "", io.EOF
+	case err != nil:
+		return "", storage("read", path, err)
+	}
+	h, _, err := parseHead(path, line)
+	if err == nil && (Ref{Folder: h.Folder}).dir(s.home) != filepath.Dir(path) {
+		err = damaged(path, 1, errOtherBank)
+	}
+	return h.Folder, err
+}
+
+// sessions returns how many sessions have seen the bank.
+func (h *History) sessions() int {
+	ids := map[string]bool{}
+	for _, e := range h.Entries {
+		ids[e.By.Session] = true
+	}
+	delete(ids, "")
+	return len(ids)
 }
 
 // Unread returns the files that at least so many runs have not read since they were written, sorted.
 func (h *History) Unread(runs int) (out []string) {
-	for path := range h.Files(h.Now()) {
-		v, _ := h.Current(path)
-		since := v.Entry.Seq
-		if readers := h.Readers(path); len(readers) > 0 {
-			since = max(since, readers[len(readers)-1].Seq)
+	last := map[string]uint64{} // the last entry that has read a path
+	for _, e := range h.Entries {
+		for _, r := range e.Reads {
+			last[r.Path] = e.Seq
 		}
-		if len(h.sessions(since)) >= runs {
+	}
+	seen := make([]int, len(h.Entries)+1) // how many sessions have seen the bank after an entry
+	ids := map[string]bool{"": true}
+	for _, e := range slices.Backward(h.Entries) {
+		ids[e.By.Session] = true
+		seen[e.Seq-1] = len(ids) - 1
+	}
+	for path := range h.Files(h.Now()) {
+		if v, _ := h.Current(path); seen[max(v.Entry.Seq, last[path])] >= runs {
 			out = append(out, path)
 		}
 	}

@@ -15,6 +15,7 @@ type Store struct {
 	home   string
 	folder string
 	now    func() time.Time
+	on     files
 
 	mu    sync.Mutex // guards files
 	files map[string]*file
@@ -25,7 +26,7 @@ func Open(home, folder string, now func() time.Time) *Store {
 	if now == nil {
 		now = time.Now
 	}
-	return &Store{home: home, folder: folder, now: now, files: map[string]*file{}}
+	return &Store{home: home, folder: folder, now: now, on: osFiles{}, files: map[string]*file{}}
 }
 
 // Read returns what a bank has; nothing when it is not there.
@@ -51,7 +52,7 @@ func (s *Store) at(ref Ref) *file {
 	defer s.mu.Unlock()
 	f := s.files[path]
 	if f == nil {
-		f = &file{ref: ref, path: path, now: s.now}
+		f = &file{ref: ref, path: path, now: s.now, on: s.on}
 		f.forget()
 		s.files[path] = f
 	}

@@ -2,11 +2,14 @@ package bank
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"regexp"
 	"slices"
 
 	"github.com/windlass-run/windlass/echo"
@@ -65,12 +68,13 @@ func (s *Store) Import(ctx context.Context, bank, person, name string, from io.R
 	out := &Imported{}
 	_, _, err = f.append(ctx, func(h *History) (*Entry, error) {
 		e := &Entry{By: Writer{Person: person}, Command: commandImport}
+		known := h.ids()
 		for _, v := range versions {
-			if slices.ContainsFunc(h.Versions(v.Path), func(had Placed) bool { return had.ID == v.ID }) ||
-				slices.ContainsFunc(e.Versions, func(had Version) bool { return had.ID == v.ID }) {
+			if known[v.ID] {
 				out.Known++
 				continue
 			}
+			known[v.ID] = true
 			e.Versions = append(e.Versions, v)
 		}
 		if out.Versions = len(e.Versions); out.Versions == 0 {
@@ -80,8 +84,8 @@ func (s *Store) Import(ctx context.Context, bank, person, name string, from io.R
 			return nil, err
 		}
 		after := h.with(e)
-		if problem := after.Files(after.Now()).Check(); problem != "" {
-			return nil, failure.Newf(failure.InvalidRequest, "import %s into the bank %s: %s", name, bank, problem)
+		if wrong := after.Files(after.Now()).Check(); wrong != "" {
+			return nil, failure.Newf(failure.InvalidRequest, "import %s into the bank %s: %s", name, bank, problem(wrong))
 		}
 		out.Divergent = after.divergent(e)
 		return e, nil
@@ -92,11 +96,26 @@ func (s *Store) Import(ctx context.Context, bank, person, name string, from io.R
 	return out, nil
 }
 
-// divergent returns the paths of an entry that have several versions which nothing replaces.
+// ids returns the ids of all versions.
+func (h *History) ids() map[string]bool {
+	out := map[string]bool{}
+	for _, e := range h.Entries {
+		for i := range e.Versions {
+			out[e.Versions[i].ID] = true
+		}
+	}
+	return out
+}
+
+// divergent returns the paths of an entry that have several versions which nothing replaces, sorted.
 func (h *History) divergent(e *Entry) (out []string) {
-	for _, v := range e.Versions {
-		if !slices.Contains(out, v.Path) && len(h.Heads(v.Path, h.Last())) > 1 {
-			out = append(out, v.Path)
+	paths := map[string]bool{}
+	for i := range e.Versions {
+		paths[e.Versions[i].Path] = true
+	}
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		if len(h.Heads(path, h.Last())) > 1 {
+			out = append(out, path)
 		}
 	}
 	return out
@@ -124,7 +143,11 @@ func readExport(name string, from io.Reader) (out []Version, err error) {
 		}
 		out = append(out, v)
 	}
-	if err := lines.Err(); err != nil {
+	err = lines.Err()
+	if errors.Is(err, bufio.ErrTooLong) {
+		err = fmt.Errorf("the line has more than %d bytes", maxImport)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("read %s:%d: %w", name, number+1, err)
 	}
 	if number == 0 {
@@ -132,6 +155,8 @@ func readExport(name string, from io.Reader) (out []Version, err error) {
 	}
 	return out, nil
 }
+
+var isID = regexp.MustCompile(`^[0-9a-f]{16}$`).MatchString
 
 // checkImported demands that a version is one that windlass has written.
 func checkImported(v *Version) error {
@@ -147,8 +172,15 @@ func checkImported(v *Version) error {
 	if (v.Gone || v.Forgotten) && v.Text != "" {
 		return errors.New("a version without a text has one")
 	}
-	if problem := memory.CheckFile(v.Path, v.Text); problem != "" {
-		return errors.New(problem)
+	for _, parent := range v.Parents {
+		if !isID(parent) {
+			return errors.New("a version that it replaces has an id that windlass does not write")
+		}
+	}
+	for _, path := range []string{v.Path, cmp.Or(v.From, v.Path)} {
+		if wrong := memory.CheckFile(path, v.Text); wrong != "" {
+			return errors.New(problem(wrong))
+		}
 	}
 	return nil
 }
