@@ -235,7 +235,7 @@ func (f *file) sync(to disk) error {
 	return nil
 }
 
-// write appends an entry, and the head before it in a new bank. What a process that died has left of a line goes.
+// write appends an entry, and the head before it in a new bank.
 func (f *file) write(to disk, e *Entry) error {
 	if f.size == 0 {
 		if err := f.put(to, head{FormatVersion, f.ref.Name, f.ref.Folder, e.At}, true); err != nil {
@@ -262,8 +262,7 @@ func (f *file) put(to disk, value any, durable bool) error {
 		return storage("write", f.path, err)
 	}
 	size := f.size + int64(len(line))
-	err = to.Truncate(f.size)
-	if err == nil {
+	if err = f.cut(to); err == nil {
 		_, err = to.WriteAt(line, f.size)
 	}
 	if err == nil && durable {
@@ -279,6 +278,19 @@ func (f *file) put(to disk, value any, durable bool) error {
 		f.synced = size
 	}
 	return nil
+}
+
+// cut takes away what a process that died has left of a line. It is gone from the disk before a line is written in its
+// place: a power failure would leave a part of each.
+func (f *file) cut(to disk) error {
+	info, err := to.Stat()
+	if err != nil || info.Size() == f.size {
+		return err
+	}
+	if err := to.Truncate(f.size); err != nil {
+		return err
+	}
+	return to.Sync()
 }
 
 // seal gives versions their ids, and an entry its number and time.
