@@ -14,7 +14,7 @@ func filled(b *testing.B, entries int) *session {
 	b.Helper()
 	home := setup(b)
 	store := home.store()
-	store.on = newDying(b, home.path(b), 0) // which syncs nothing
+	store.on = newDying(b, "", 0) // which syncs nothing
 	s := begin(b, store, "s")
 	text := strings.Repeat("a line of a note\n", 20)
 	s.does(b, create(notePath, text))

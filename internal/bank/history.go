@@ -18,23 +18,33 @@ type History struct {
 // versions are those of one path.
 type versions struct {
 	list     []Placed          // in the order of their entries
-	replaced map[string]uint64 // the number of the first entry that replaces one, by its id
+	replaced []uint64          // of each, the number of the first entry that replaces it; 0: none
+	early    map[string]uint64 // the same of those that are not there yet, by their ids: an import brings them in any order
 }
 
 func (v *versions) clone() *versions {
 	if v == nil {
-		return &versions{replaced: map[string]uint64{}}
+		return &versions{early: map[string]uint64{}}
 	}
-	return &versions{slices.Clone(v.list), maps.Clone(v.replaced)}
+	return &versions{slices.Clone(v.list), slices.Clone(v.replaced), maps.Clone(v.early)}
 }
 
 func (v *versions) add(p Placed) {
-	v.list = append(v.list, p)
+	v.list, v.replaced = append(v.list, p), append(v.replaced, v.early[p.ID])
 	for _, parent := range p.Parents {
-		if _, had := v.replaced[parent]; !had {
-			v.replaced[parent] = p.Entry.Seq
+		v.replace(parent, p.Entry.Seq)
+	}
+}
+
+// replace notes which entry replaces a version, which is mostly the newest one.
+func (v *versions) replace(id string, by uint64) {
+	for i, had := range slices.Backward(v.list) {
+		if had.ID == id {
+			v.replaced[i] = cmp.Or(v.replaced[i], by)
+			return
 		}
 	}
+	v.early[id] = cmp.Or(v.early[id], by)
 }
 
 // Placed is a version with the entry that has it.
@@ -89,13 +99,14 @@ func (h *History) Heads(path string, asOf uint64) []Placed {
 		return nil
 	}
 	var out []Placed
-	for _, v := range all.list {
-		if v.Entry.Seq > asOf {
+	for i, by := range all.replaced {
+		if by != 0 && by <= asOf {
+			continue
+		}
+		if all.list[i].Entry.Seq > asOf {
 			break
 		}
-		if by, is := all.replaced[v.ID]; !is || by > asOf {
-			out = append(out, v)
-		}
+		out = append(out, all.list[i])
 	}
 	slices.SortStableFunc(out, func(a, b Placed) int {
 		return cmp.Or(b.Origin().At.Compare(a.Origin().At), cmp.Compare(a.ID, b.ID))
