@@ -104,7 +104,7 @@ func started(ctx context.Context, banks Banks, name, session string) (*echo.Memo
 // cannot be read or written.
 func Answer(ctx context.Context, through effect.Effects, site effect.Site, banks Banks, notes *Notes, r *Request, args json.RawMessage) (text string, failed bool, err error) {
 	if r.Command, err = Read(args); err != nil {
-		return err.Error(), true, nil
+		return err.Error(), true, nil //nolint:nilerr // the model is told
 	}
 	r.Hash = echo.TextHash(args)
 	opened := false

@@ -92,10 +92,10 @@ func isEncoded(p string) bool {
 
 // isHidden reports whether a character is seen as nothing or as another one, or changes how others are seen.
 func isHidden(r rune) bool {
-	switch {
-	case r == ' ':
+	switch r {
+	case ' ':
 		return false
-	case r == unicode.ReplacementChar, r == '\u2800': // what is no text, and a blank of Braille
+	case unicode.ReplacementChar, '\u2800': // what is no text, and a blank of Braille
 		return true
 	}
 	return !unicode.IsGraphic(r) || unicode.In(r, unicode.Zs, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)

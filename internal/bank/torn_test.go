@@ -15,7 +15,7 @@ func requireLines(t *testing.T, b *testBundle, lines []string) {
 	t.Helper()
 	h := b.history(t)
 	require.Len(t, h.Entries, max(len(lines)-1, 0))
-	s := begin(t, b.store(), "next")
+	s := begin(t, on(b, newDying(t, "", 0)), "next") // which syncs nothing
 	s.does(t, create("/memories/next.md", "next"))
 	text := b.text(t)
 	if len(lines) > 0 {
