@@ -63,12 +63,18 @@ func FuzzEntry(f *testing.F) {
 // Whatever is imported: it is refused as a whole, or the bank has it and can be read.
 func FuzzImport(f *testing.F) {
 	b := setup(f)
-	b.story(f)
+	s := begin(f, b.store(), "s")
+	s.does(f, create(notePath, "a"))
+	s.does(f, remove(notePath))
 	export := b.export(f)
 	f.Add([]byte(export))
 	f.Add([]byte(export[:len(export)/2]))
 	f.Add([]byte(`{"windlass_bank_export":1}` + "\n{}\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
+		if _, err := readExport("x", bytes.NewReader(text)); err != nil { // mostly, and without a disk
+			require.NotEmpty(t, err.Error())
+			return
+		}
 		other := setup(t)
 		out, err := other.store().Import(t.Context(), noteBank, "ann", "x", bytes.NewReader(text))
 		if err != nil {
