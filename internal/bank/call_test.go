@@ -87,99 +87,103 @@ func TestViews(t *testing.T) {
 
 const numbers = " with line numbers:\n     1\t"
 
+var has = create(notePath, "one")
+
+// conflicts are calls after which another session has written.
+var conflicts = map[string]struct {
+	before, others []*memory.Command // of another session, before and after the start
+	command        *memory.Command
+	conflict       string // without the beginning and the end
+	next           string // what the same command comes to then
+}{
+	"create": {
+		nil,
+		[]*memory.Command{has},
+		create(notePath, "mine"),
+		"/memories/a.md, so nothing was written.\n\nHere's the content of /memories/a.md" + numbers + "one", "Error: File /memories/a.md already exists",
+	},
+	"str_replace": {
+		[]*memory.Command{has},
+		[]*memory.Command{replaces(notePath, "one", "two")},
+		replaces(notePath, "one", "mine"),
+		"/memories/a.md, so nothing was written.\n\nHere's the content of /memories/a.md" + numbers + "two",
+		"No replacement was performed, old_str `one` did not appear verbatim in /memories/a.md.",
+	},
+	"str_replace of what is deleted": {
+		[]*memory.Command{has},
+		[]*memory.Command{remove(notePath)},
+		replaces(notePath, "one", "mine"),
+		"/memories/a.md, so nothing was written.\n\n/memories/a.md does not exist any more.",
+		"Error: The path /memories/a.md does not exist. Please provide a valid path.",
+	},
+	"insert": {
+		[]*memory.Command{has},
+		[]*memory.Command{replaces(notePath, "one", "two")},
+		insert(notePath, 1, "mine"),
+		"/memories/a.md, so nothing was written.\n\nHere's the content of /memories/a.md" + numbers + "two", "The file /memories/a.md has been edited.",
+	},
+	"delete": {
+		[]*memory.Command{has},
+		[]*memory.Command{replaces(notePath, "one", "two")},
+		remove(notePath),
+		"/memories/a.md, so nothing was written.\n\nHere's the content of /memories/a.md" + numbers + "two", "Successfully deleted /memories/a.md",
+	},
+	"delete of a folder": {
+		[]*memory.Command{create("/memories/d/a", "a"), create("/memories/d/b", "b")},
+		[]*memory.Command{replaces("/memories/d/b", "b", "c"), remove("/memories/d/a")},
+		remove("/memories/d"),
+		"/memories/d/a, /memories/d/b, so nothing was written.\n\n/memories/d/a does not exist any more.\n\nHere's the content of /memories/d/b" + numbers + "c",
+		"Successfully deleted /memories/d",
+	},
+	"rename": {
+		[]*memory.Command{has},
+		[]*memory.Command{replaces(notePath, "one", "two")},
+		rename(notePath, "/memories/b.md"),
+		"/memories/a.md, so nothing was written.\n\nHere's the content of /memories/a.md" + numbers + "two",
+		"Successfully renamed /memories/a.md to /memories/b.md",
+	},
+	"rename to what is there now": {
+		[]*memory.Command{has},
+		[]*memory.Command{create("/memories/b.md", "two")},
+		rename(notePath, "/memories/b.md"),
+		"/memories/b.md, so nothing was written.\n\nHere's the content of /memories/b.md" + numbers + "two",
+		"Error: The destination /memories/b.md already exists",
+	},
+	"rename to what is a folder now": {
+		[]*memory.Command{has},
+		[]*memory.Command{create("/memories/b/c", "two")},
+		rename(notePath, "/memories/b"),
+		"/memories/b/c, so nothing was written: The destination /memories/b already exists.", "Error: The destination /memories/b already exists",
+	},
+	"upper and lower case": {
+		nil,
+		[]*memory.Command{has},
+		create("/memories/A.md", "mine"),
+		"/memories/a.md, so nothing was written: The path /memories/A.md is the same as the existing /memories/a.md but for upper and lower case or the encoding of characters, " +
+			"and some disks cannot keep both. Use the existing name, or one that differs more.",
+		"Error: The path /memories/A.md is the same as the existing /memories/a.md but for upper and lower case or the encoding of characters, " +
+			"and some disks cannot keep both. Use the existing name, or one that differs more",
+	},
+	"a file where a folder is now": {
+		nil,
+		[]*memory.Command{create("/memories/d/a", "a")},
+		create("/memories/d", "mine"),
+		"/memories/d/a, so nothing was written: File /memories/d already exists.", "Error: File /memories/d already exists",
+	},
+	"a file in what is a file now": {
+		nil,
+		[]*memory.Command{create("/memories/d", "a")},
+		create("/memories/d/a", "mine"),
+		"/memories/d, so nothing was written: The path /memories/d/a cannot be in /memories/d, which is a file.",
+		"Error: The path /memories/d/a cannot be in /memories/d, which is a file",
+	},
+}
+
 // What another session has written since the start is not overwritten. The model is told what is there now, and the next
 // call of the same command finds it.
 func TestConflicts(t *testing.T) {
 	t.Parallel()
-	has := create(notePath, "one")
-	for name, c := range map[string]struct {
-		before, others []*memory.Command // of another session, before and after the start
-		command        *memory.Command
-		conflict       string // without the beginning and the end
-		next           string // what the same command comes to then
-	}{
-		"create": {
-			nil,
-			[]*memory.Command{has},
-			create(notePath, "mine"),
-			"/memories/a.md, so nothing was written.\n\nHere's the content of /memories/a.md" + numbers + "one", "Error: File /memories/a.md already exists",
-		},
-		"str_replace": {
-			[]*memory.Command{has},
-			[]*memory.Command{replaces(notePath, "one", "two")},
-			replaces(notePath, "one", "mine"),
-			"/memories/a.md, so nothing was written.\n\nHere's the content of /memories/a.md" + numbers + "two",
-			"No replacement was performed, old_str `one` did not appear verbatim in /memories/a.md.",
-		},
-		"str_replace of what is deleted": {
-			[]*memory.Command{has},
-			[]*memory.Command{remove(notePath)},
-			replaces(notePath, "one", "mine"),
-			"/memories/a.md, so nothing was written.\n\n/memories/a.md does not exist any more.",
-			"Error: The path /memories/a.md does not exist. Please provide a valid path.",
-		},
-		"insert": {
-			[]*memory.Command{has},
-			[]*memory.Command{replaces(notePath, "one", "two")},
-			insert(notePath, 1, "mine"),
-			"/memories/a.md, so nothing was written.\n\nHere's the content of /memories/a.md" + numbers + "two", "The file /memories/a.md has been edited.",
-		},
-		"delete": {
-			[]*memory.Command{has},
-			[]*memory.Command{replaces(notePath, "one", "two")},
-			remove(notePath),
-			"/memories/a.md, so nothing was written.\n\nHere's the content of /memories/a.md" + numbers + "two", "Successfully deleted /memories/a.md",
-		},
-		"delete of a folder": {
-			[]*memory.Command{create("/memories/d/a", "a"), create("/memories/d/b", "b")},
-			[]*memory.Command{replaces("/memories/d/b", "b", "c"), remove("/memories/d/a")},
-			remove("/memories/d"),
-			"/memories/d/a, /memories/d/b, so nothing was written.\n\n/memories/d/a does not exist any more.\n\nHere's the content of /memories/d/b" + numbers + "c",
-			"Successfully deleted /memories/d",
-		},
-		"rename": {
-			[]*memory.Command{has},
-			[]*memory.Command{replaces(notePath, "one", "two")},
-			rename(notePath, "/memories/b.md"),
-			"/memories/a.md, so nothing was written.\n\nHere's the content of /memories/a.md" + numbers + "two",
-			"Successfully renamed /memories/a.md to /memories/b.md",
-		},
-		"rename to what is there now": {
-			[]*memory.Command{has},
-			[]*memory.Command{create("/memories/b.md", "two")},
-			rename(notePath, "/memories/b.md"),
-			"/memories/b.md, so nothing was written.\n\nHere's the content of /memories/b.md" + numbers + "two",
-			"Error: The destination /memories/b.md already exists",
-		},
-		"rename to what is a folder now": {
-			[]*memory.Command{has},
-			[]*memory.Command{create("/memories/b/c", "two")},
-			rename(notePath, "/memories/b"),
-			"/memories/b/c, so nothing was written: The destination /memories/b already exists.", "Error: The destination /memories/b already exists",
-		},
-		"upper and lower case": {
-			nil,
-			[]*memory.Command{has},
-			create("/memories/A.md", "mine"),
-			"/memories/a.md, so nothing was written: The path /memories/A.md is the same as the existing /memories/a.md but for upper and lower case or the encoding of characters, " +
-				"and some disks cannot keep both. Use the existing name, or one that differs more.",
-			"Error: The path /memories/A.md is the same as the existing /memories/a.md but for upper and lower case or the encoding of characters, " +
-				"and some disks cannot keep both. Use the existing name, or one that differs more",
-		},
-		"a file where a folder is now": {
-			nil,
-			[]*memory.Command{create("/memories/d/a", "a")},
-			create("/memories/d", "mine"),
-			"/memories/d/a, so nothing was written: File /memories/d already exists.", "Error: File /memories/d already exists",
-		},
-		"a file in what is a file now": {
-			nil,
-			[]*memory.Command{create("/memories/d", "a")},
-			create("/memories/d/a", "mine"),
-			"/memories/d, so nothing was written: The path /memories/d/a cannot be in /memories/d, which is a file.",
-			"Error: The path /memories/d/a cannot be in /memories/d, which is a file",
-		},
-	} {
+	for name, c := range conflicts {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)

@@ -132,6 +132,7 @@ func TestKilledAnywhere(t *testing.T) {
 	require.NoError(t, err)
 	want := written(b.history(t))
 	require.Greater(t, d.places, 200)
+	t.Log(d.places, "places")
 	for way, name := range []string{"process", "machine", "machine again", "process, then machine"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
