@@ -41,6 +41,7 @@ func (s *shelf) fails() error {
 }
 
 var (
+	errFull = errors.New("the disk is full")
 	site    = effect.Site{Cascade: "c"}
 	callKey = echo.MustKey("p/attempt1/turn1/tool1")
 )
@@ -55,50 +56,88 @@ func replaying(disk *effecttest.Disk) effect.Effects {
 	return effect.NewRecorder(effect.Options{Recording: disk.Entries()})
 }
 
-func request(session string) *memory.Request {
-	return &memory.Request{Bank: "notes", Session: session, Key: callKey, Seen: memory.Seen{Start: 7}}
+func request() *memory.Request {
+	return &memory.Request{Bank: "notes", Session: "s", Key: callKey}
 }
+
+// opened are the notes of a run that has the bank.
+func opened() *memory.Notes {
+	var notes memory.Notes
+	notes.Add(echo.NewEntry(echo.RunKey().Named(echo.StepBank, "notes"), echo.MemoryStart{At: 7}))
+	return &notes
+}
+
+// answer makes a call.
+func answer(ctx context.Context, through effect.Effects, banks memory.Banks, notes *memory.Notes, args string) (string, bool, error) {
+	return memory.Answer(ctx, through, site, banks, notes, request(), json.RawMessage(args))
+}
+
+const creates = `{"command":"create","path":"/memories/a","file_text":"a"}`
 
 // What a run sees of its banks follows from its record, and a replay asks no bank.
 func TestDesk(t *testing.T) {
 	t.Parallel()
 	bank, disk := &shelf{}, &effecttest.Disk{}
-	args := json.RawMessage(`{"command":"create","path":"/memories/a","file_text":"a"}`)
+	var notes memory.Notes
 	for n, through := range []effect.Effects{recording(disk), nil} {
 		banks := memory.Banks(bank)
 		if through == nil {
-			through, banks = replaying(disk), nil
+			through, banks, notes = replaying(disk), nil, memory.Notes{}
 		}
 		require.NoError(t, memory.Open(t.Context(), through, site, banks, "s", []string{"notes", "shared:style"}), n)
-		text, failed, err := memory.Answer(t.Context(), through, site, banks, request("s"), args)
+		for _, e := range disk.Entries()[:2] {
+			notes.Add(e)
+		}
+		text, failed, err := answer(t.Context(), through, banks, &notes, creates)
 		require.NoError(t, err)
 		require.False(t, failed)
 		require.Equal(t, "done", text)
 	}
 	require.Len(t, bank.asked, 1)
-	require.Equal(t, echo.TextHash(args), bank.asked[0].Hash)
-	require.Equal(t, "create", bank.asked[0].Command.Command)
-	require.Equal(t, "a", bank.asked[0].Command.FileText)
-	var keys []string
-	var notes memory.Notes
-	require.Equal(t, memory.Seen{}, notes.Of("notes"))
-	for _, e := range disk.Entries() {
-		keys = append(keys, e.Key.String())
-		notes.Add(e)
-	}
-	require.Equal(t, []string{"run/bank/notes", "run/bank/shared:style", "p/attempt1/turn1/tool1/memory"}, keys)
-	require.Equal(t, memory.Seen{Start: 7, Paths: map[string]uint64{"/memories/a": 9}}, notes.Of("notes"))
-	require.Equal(t, memory.Seen{Start: 7}, notes.Of("shared:style"))
+	asked := bank.asked[0]
+	require.Equal(t, echo.TextHash([]byte(creates)), asked.Hash)
+	require.Equal(t, memory.Command{Command: "create", Path: "/memories/a", FileText: "a"}, *asked.Command)
+	require.Equal(t, memory.Seen{Start: 7}, asked.Seen)
+	require.Equal(t, []string{"run/bank/notes", "run/bank/shared:style", "p/attempt1/turn1/tool1/memory"}, keys(disk))
+	notes.Add(disk.Entries()[2])
 	notes.Add(&echo.Entry{NodeType: echo.NodeToolCall, Key: callKey})
 	notes.Add(echo.NewEntry(callKey.Step(echo.StepClock), echo.Clock(1)))
-	require.Equal(t, memory.Seen{Start: 7}, notes.Of("shared:style"))
+	_, _, err := answer(t.Context(), recording(&effecttest.Disk{}), bank, &notes, creates)
+	require.NoError(t, err)
+	require.Equal(t, memory.Seen{Start: 7, Paths: map[string]uint64{"/memories/a": 9}}, bank.asked[1].Seen)
+}
+
+func keys(disk *effecttest.Disk) (out []string) {
+	for _, e := range disk.Entries() {
+		out = append(out, e.Key.String())
+	}
+	return out
+}
+
+// A bank that a run has not opened at its start is opened by the first call, and a replay follows.
+func TestOpenedByTheFirstCall(t *testing.T) {
+	t.Parallel()
+	bank, disk := &shelf{}, &effecttest.Disk{}
+	for _, through := range []effect.Effects{recording(disk), nil} {
+		banks := memory.Banks(bank)
+		if through == nil {
+			through, banks = replaying(disk), nil
+		}
+		text, _, err := answer(t.Context(), through, banks, &memory.Notes{}, creates)
+		require.NoError(t, err)
+		require.Equal(t, "done", text)
+	}
+	require.Equal(t, memory.Seen{Start: 7}, bank.asked[0].Seen)
+	require.Equal(t, []string{"p/attempt1/turn1/tool1/bank/notes", "p/attempt1/turn1/tool1/memory"}, keys(disk))
+	_, _, err := answer(t.Context(), recording(&effecttest.Disk{}), &shelf{err: errFull}, &memory.Notes{}, creates)
+	require.EqualError(t, err, "the run's record cannot be written: open the bank notes: the disk is full")
 }
 
 // What a model gets wrong is told to it, and no bank is asked.
 func TestWrongArguments(t *testing.T) {
 	t.Parallel()
 	bank, disk := &shelf{}, &effecttest.Disk{}
-	text, failed, err := memory.Answer(t.Context(), recording(disk), site, bank, request("s"), json.RawMessage(`{"command":"view"}`))
+	text, failed, err := answer(t.Context(), recording(disk), bank, opened(), `{"command":"view"}`)
 	require.NoError(t, err)
 	require.True(t, failed)
 	require.Equal(t, "Error: The command view needs the argument path", text)
@@ -108,14 +147,13 @@ func TestWrongArguments(t *testing.T) {
 
 func TestBrokenBanks(t *testing.T) {
 	t.Parallel()
-	full := errors.New("the disk is full")
-	args := json.RawMessage(`{"command":"rename","old_path":"/memories/a","new_path":"/memories/b"}`)
-	for want, banks := range map[string]memory.Banks{"the disk is full": &shelf{err: full}, "this program keeps no memory": nil} {
+	const args = `{"command":"rename","old_path":"/memories/a","new_path":"/memories/b"}`
+	for want, banks := range map[string]memory.Banks{"the disk is full": &shelf{err: errFull}, "this program keeps no memory": nil} {
 		disk := &effecttest.Disk{}
 		err := memory.Open(t.Context(), recording(disk), site, banks, "s", []string{"notes"})
 		require.EqualError(t, err, "the run's record cannot be written: open the bank notes: "+want)
 		require.Empty(t, disk.Entries(), "the run can be resumed")
-		text, failed, err := memory.Answer(t.Context(), recording(disk), site, banks, request("s"), args)
+		text, failed, err := answer(t.Context(), recording(disk), banks, opened(), args)
 		require.NoError(t, err)
 		require.True(t, failed)
 		require.Equal(t, "Error: The bank notes cannot be used now: "+want, text)
@@ -133,7 +171,7 @@ func TestInterrupted(t *testing.T) {
 	err := memory.Open(ctx, recording(disk), site, &shelf{ctx: cancel}, "s", []string{"notes"})
 	require.ErrorIs(t, err, context.Canceled)
 	ctx, cancel = context.WithCancel(t.Context())
-	_, _, err = memory.Answer(ctx, recording(disk), site, &shelf{ctx: cancel}, request("s"), json.RawMessage(`{"command":"delete","path":"/memories/a"}`))
+	_, _, err = answer(ctx, recording(disk), &shelf{ctx: cancel}, opened(), creates)
 	require.ErrorIs(t, err, context.Canceled)
 	require.Empty(t, disk.Entries())
 }

@@ -16,7 +16,9 @@ func TestStart(t *testing.T) {
 	b := setup(t)
 	first, err := b.store().Start(t.Context(), noteBank, "s1")
 	require.NoError(t, err)
-	require.Equal(t, &echo.MemoryStart{At: 1}, first)
+	ref, err := RefOf(noteBank, b.folder)
+	require.NoError(t, err)
+	require.Equal(t, &echo.MemoryStart{At: 1, Project: ref.Project()}, first)
 	begin(t, b.store(), "s2").does(t, create(notePath, "a"))
 	for range 2 {
 		again, err := b.store().Start(t.Context(), noteBank, "s1")
@@ -24,7 +26,7 @@ func TestStart(t *testing.T) {
 		require.Equal(t, first, again)
 		third, err := b.store().Start(t.Context(), noteBank, "s3")
 		require.NoError(t, err)
-		require.Equal(t, &echo.MemoryStart{At: 4, Files: 1}, third)
+		require.Equal(t, &echo.MemoryStart{At: 4, Files: 1, Project: ref.Project()}, third)
 	}
 	require.Len(t, b.history(t).Entries, 4)
 }
@@ -34,22 +36,25 @@ func TestCommands(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	s := begin(t, b.store(), "s")
+	ref, err := RefOf(noteBank, b.folder)
+	require.NoError(t, err)
+	project := ref.Project()
 	out := s.call(t, create(notePath, "one\n"))
 	first := out.Wrote[0].Version
 	require.Equal(t, &echo.MemoryCall{
-		Bank: noteBank, Command: "create", Path: notePath, Text: "File created successfully at: /memories/a.md",
+		Bank: noteBank, Project: project, Command: "create", Path: notePath, Text: "File created successfully at: /memories/a.md",
 		Wrote: []echo.MemoryVersion{{Path: notePath, Version: first}}, Seen: []echo.MemorySeen{{Path: notePath, At: 2}},
 	}, out)
 	out = s.call(t, view(notePath))
 	require.Equal(t, &echo.MemoryCall{
-		Bank: noteBank, Command: "view", Path: notePath, Text: "Here's the content of /memories/a.md with line numbers:\n     1\tone\n     2\t",
+		Bank: noteBank, Project: project, Command: "view", Path: notePath, Text: "Here's the content of /memories/a.md with line numbers:\n     1\tone\n     2\t",
 		Read: []echo.MemoryVersion{{Path: notePath, Version: first}},
 	}, out)
 	out = s.call(t, view("/memories"))
 	require.Contains(t, out.Text, "4B\t/memories/a.md")
 	require.Empty(t, out.Read)
 	out = s.call(t, create(notePath, "x"))
-	require.Equal(t, &echo.MemoryCall{Bank: noteBank, Command: "create", Path: notePath, Text: "Error: File /memories/a.md already exists", Failed: true}, out)
+	require.Equal(t, &echo.MemoryCall{Bank: noteBank, Project: project, Command: "create", Path: notePath, Text: "Error: File /memories/a.md already exists", Failed: true}, out)
 	s.does(t, replaces(notePath, "one", "two"))
 	s.does(t, insert(notePath, 1, "three"))
 	out = s.does(t, rename(notePath, "/memories/d/b.md"))
