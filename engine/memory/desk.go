@@ -62,7 +62,7 @@ func (n *Notes) of(bank string, at echo.Key) (seen Seen, opened bool) {
 // did not is opened by the first call.
 func Open(ctx context.Context, through effect.Effects, site effect.Site, banks Banks, session string, names []string) error {
 	for _, name := range names {
-		if _, _, err := start(ctx, through, site, banks, session, name, echo.RunKey()); err != nil {
+		if _, err := start(ctx, through, site, banks, session, name, echo.RunKey()); err != nil {
 			return err
 		}
 	}
@@ -71,7 +71,7 @@ func Open(ctx context.Context, through effect.Effects, site effect.Site, banks B
 
 // start records as of which entry a run sees a bank, below a key. The error of the bank is a [*effect.RecordError]:
 // nothing is recorded, and the run can be resumed.
-func start(ctx context.Context, through effect.Effects, site effect.Site, banks Banks, session, name string, at echo.Key) (seen Seen, known bool, err error) {
+func start(ctx context.Context, through effect.Effects, site effect.Site, banks Banks, session, name string, at echo.Key) (Seen, error) {
 	var failed error
 	s, known, err := effect.Reading[echo.MemoryStart](ctx, through, at.Named(echo.StepBank, name), site, func() echo.Payload {
 		started, err := started(ctx, banks, name, session)
@@ -88,7 +88,7 @@ func start(ctx context.Context, through effect.Effects, site effect.Site, banks 
 	case failed != nil:
 		err = &effect.RecordError{Err: fmt.Errorf("open the bank %s: %w", name, failed)}
 	}
-	return Seen{Start: s.At}, known, err
+	return Seen{Start: s.At}, err
 }
 
 var errNoBanks = errors.New("this program keeps no memory")
@@ -107,9 +107,9 @@ func Answer(ctx context.Context, through effect.Effects, site effect.Site, banks
 		return err.Error(), true, nil //nolint:nilerr // the model is told
 	}
 	r.Hash = echo.TextHash(args)
-	opened := false
+	var opened bool
 	if r.Seen, opened = notes.of(r.Bank, r.Key); !opened {
-		if r.Seen, _, err = start(ctx, through, site, banks, r.Session, r.Bank, r.Key); err != nil {
+		if r.Seen, err = start(ctx, through, site, banks, r.Session, r.Bank, r.Key); err != nil {
 			return "", false, err
 		}
 	}
