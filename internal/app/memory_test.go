@@ -98,7 +98,7 @@ func TestMemoryOverSessions(t *testing.T) {
 	require.Equal(t, []string{
 		"Work on sea.",
 		"Here's the content of /memories/a.md with line numbers:\n     1\tone\n     2\t",
-		"Error: Since this run began, another one has changed /memories/a.md, so nothing was written.\n\n" +
+		"Error: Another call has changed /memories/a.md, which this run has not seen yet, so nothing was written.\n\n" +
 			"Here's the content of /memories/a.md with line numbers:\n     1\ttwo\n     2\t\n\nDecide again with what is there now.",
 		"Here's the content of /memories/a.md with line numbers:\n     1\ttwo\n     2\t",
 		"No replacement was performed, old_str `one` did not appear verbatim in /memories/a.md.",

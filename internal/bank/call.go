@@ -155,7 +155,7 @@ func (x *call) conflict(h *History) *echo.MemoryCall {
 	out := x.told(&memory.Result{Failed: true})
 	out.Conflict = true
 	var text strings.Builder
-	fmt.Fprintf(&text, "Error: Since this run began, another one has changed %s, %s.", listed(changed), strings.TrimSuffix(why, "."))
+	fmt.Fprintf(&text, "Error: Another call has changed %s, which this run has not seen yet, %s.", listed(changed), strings.TrimSuffix(why, "."))
 	for _, path := range changed {
 		out.Seen = append(out.Seen, echo.MemorySeen{Path: path, At: h.Last()})
 		v, is := h.Current(path)
