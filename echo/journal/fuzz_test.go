@@ -88,7 +88,7 @@ func FuzzLook(f *testing.F) {
 			text = withSums(text)
 		}
 		rec, err := readText(text)
-		ends, found, lookErr := lookBy(chain.Bounds{int(part) + 1, chain.MaxLine}, text, len(text)+1)
+		ends, found, lookErr := lookBy(chain.Bounds{Block: int(part) + 1, Max: chain.MaxLine}, text, len(text)+1)
 		if err != nil {
 			requireUnreadable(t, lookErr)
 			return
@@ -97,7 +97,7 @@ func FuzzLook(f *testing.F) {
 		require.Equal(t, &Ends{rec.Header, rec.Torn}, ends)
 		requireEntries(t, rec.Entries, found)
 		n := min(int(part)+1, len(rec.Entries))
-		_, found, err = lookBy(chain.Bounds{int(part) + 1, chain.MaxLine}, text, n)
+		_, found, err = lookBy(chain.Bounds{Block: int(part) + 1, Max: chain.MaxLine}, text, n)
 		require.NoError(t, err)
 		requireEntries(t, rec.Entries[len(rec.Entries)-n:], found)
 	})
@@ -141,7 +141,7 @@ func FuzzTail(f *testing.F) {
 // followed follows a text that grows by so many bytes at once.
 func followed(text string, from, step int) (list []*echo.Entry, err error) {
 	file := &growing{text: text}
-	tail := newTail("j", "", file, chain.Bounds{2*step + 1, chain.MaxLine})
+	tail := newTail("j", "", file, chain.Bounds{Block: 2*step + 1, Max: chain.MaxLine})
 	tail.SkipTo(uint64(from))
 	for {
 		e, err := tail.Next()

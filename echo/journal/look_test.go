@@ -41,7 +41,7 @@ func TestLookFindsWhatReadDoes(t *testing.T) {
 		rec, err := readText(whole[:cut])
 		require.NoError(t, err)
 		for n, block := range []int{1 << 14, 7, 300, 1000, 64} {
-			ends, found, err := lookBy(chain.Bounds{block, chain.MaxLine}, whole[:cut], n+1)
+			ends, found, err := lookBy(chain.Bounds{Block: block, Max: chain.MaxLine}, whole[:cut], n+1)
 			require.NoError(t, err)
 			require.Equal(t, &Ends{rec.Header, rec.Torn}, ends)
 			requireEntries(t, rec.Entries[max(len(rec.Entries)-n-1, 0):], found)

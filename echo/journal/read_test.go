@@ -139,24 +139,24 @@ func TestLinesHaveABound(t *testing.T) {
 	torn := lines[0] + lines[1] + lines[2][:longest-1]
 	for _, block := range []int{1, 100, 5000} {
 		for text, longest := range map[string]int{whole: longest, torn: longest - 1} {
-			_, err := read("j", "", strings.NewReader(text), chain.Bounds{block, longest})
+			_, err := read("j", "", strings.NewReader(text), chain.Bounds{Block: block, Max: longest})
 			require.NoError(t, err)
-			_, _, err = lookBy(chain.Bounds{block, longest}, text, 9)
+			_, _, err = lookBy(chain.Bounds{Block: block, Max: longest}, text, 9)
 			require.NoError(t, err)
 			f := &countingFile{ReaderAt: strings.NewReader(text)}
-			_, err = read("j", "", f, chain.Bounds{block, longest - 1})
+			_, err = read("j", "", f, chain.Bounds{Block: block, Max: longest - 1})
 			require.EqualError(t, err, "journal j is damaged at line 3: "+chain.ErrLongLine.Error())
 			require.Less(t, f.read, 3*len(whole))
 			fromEnd := 2
 			if text == torn {
 				fromEnd = 1
 			}
-			_, _, err = lookBy(chain.Bounds{block, longest - 1}, text, 9)
+			_, _, err = lookBy(chain.Bounds{Block: block, Max: longest - 1}, text, 9)
 			require.EqualError(t, err, fmt.Sprintf("journal j is damaged at line %d from its end: %v", fromEnd, chain.ErrLongLine))
 		}
-		_, err := read("j", "", strings.NewReader(whole), chain.Bounds{block, len(lines[0]) - 1})
+		_, err := read("j", "", strings.NewReader(whole), chain.Bounds{Block: block, Max: len(lines[0]) - 1})
 		require.EqualError(t, err, "journal j is damaged at line 1: "+chain.ErrLongLine.Error())
-		_, _, err = lookBy(chain.Bounds{block, len(lines[0]) - 1}, whole, 9)
+		_, _, err = lookBy(chain.Bounds{Block: block, Max: len(lines[0]) - 1}, whole, 9)
 		require.EqualError(t, err, "journal j is damaged at line 1: "+chain.ErrLongLine.Error())
 	}
 }
