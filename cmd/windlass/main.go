@@ -102,6 +102,7 @@ var commands = []func(*console) *cobra.Command{
 	newAnswerCommand,
 	newSignalCommand,
 	newAudibleCommand,
+	newMemoryCommand,
 	newGrantsCommand,
 	newAuditCommand,
 	newArtifactsCommand,

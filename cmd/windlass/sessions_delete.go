@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -143,20 +140,7 @@ func (d *deletion) confirm(con *console, plan *archive.Removal) error {
 		return nil
 	}
 	what := term.Plural(len(plan.Sessions), "session")
-	in, ok := con.in.(*os.File)
-	if !ok || !term.IsTerminal(in) || !term.IsTerminal(con.err) {
-		return exit.UsageError(fmt.Errorf("%s would be deleted, and there is no terminal to ask on", what), "--dry-run lists them, --yes deletes them")
-	}
-	if err := con.removed(con.err, plan.Sessions); err != nil {
-		return err
-	}
-	fmt.Fprintf(con.err, "Delete this of %s for good? [y/N] ", what)
-	answer, err := bufio.NewReader(con.in).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return exit.UsageError(errors.New("nothing was deleted"), "")
-	}
-	return nil
+	return con.confirm(consent{
+		would: what + " would be deleted", hint: "--dry-run lists them, --yes deletes them", question: "Delete this of " + what + " for good?", refused: "nothing was deleted",
+	}, func() error { return con.removed(con.err, plan.Sessions) })
 }

@@ -1,9 +1,23 @@
 package memory
 
 import (
+	"errors"
 	"maps"
 	"slices"
+	"strings"
 )
+
+// PathOf returns the path that a person means: one that does not begin with a slash is below Root.
+func PathOf(given string) (string, error) {
+	if !strings.HasPrefix(given, "/") {
+		given = Root + "/" + given
+	}
+	path, problem := cleanPath(given)
+	if problem != "" {
+		return "", errors.New(strings.TrimPrefix(problem, "Error: "))
+	}
+	return path, nil
+}
 
 // CheckFile says what is wrong with a file that comes from elsewhere: its path, or its text; "" when nothing is.
 func CheckFile(path, text string) (problem string) {

@@ -31,7 +31,12 @@ const (
 	GrantRevoke = "grant_revoke"
 	TokenCreate = "token_create"
 	TokenRevoke = "token_revoke"
-	Request     = "request" // one that was refused before it was known what it changes
+
+	MemoryEdit   = "memory_edit"
+	MemoryImport = "memory_import"
+	MemoryForget = "memory_forget"
+
+	Request = "request" // one that was refused before it was known what it changes
 )
 
 // How it ended.
@@ -46,7 +51,7 @@ type Line struct {
 	By      string    `json:"by"`  // a user of the system, the name of a token, a session
 	Via     string    `json:"via"` // see echo.Via
 	What    string    `json:"what"`
-	Target  string    `json:"target,omitempty"`  // the id of a wait, the letter of a signal, a session, the name of a token
+	Target  string    `json:"target,omitempty"`  // the id of a wait, the letter of a signal, a session, the name of a token, of a bank and a path in it
 	Session string    `json:"session,omitempty"` // that the target belongs to
 	Outcome string    `json:"outcome"`
 	Reason  string    `json:"reason,omitempty"` // of a refusal: the kind of the error

@@ -48,9 +48,9 @@ func (s *Store) Forget(ctx context.Context, bank, person, path string) (*Forgott
 	return out, f.replace(append(entries, last))
 }
 
-// family returns the versions of a path, and those that its file had under earlier names, by their ids; with their paths. A
+// Family returns the versions of a path, and those that its file had under earlier names, by their ids; with their paths. A
 // file that was made at an earlier name later is another one.
-func (h *History) family(path string) (ids map[string]bool, paths []string) {
+func (h *History) Family(path string) (ids map[string]bool, paths []string) {
 	ids, paths = map[string]bool{}, []string{path}
 	next := slices.Clone(h.Versions(path))
 	for len(next) > 0 {
@@ -93,9 +93,15 @@ func (h *History) left(v Placed) (out []Placed) {
 	return out
 }
 
+// ToForget returns what [Store.Forget] would forget.
+func (h *History) ToForget(path string) *Forgotten {
+	out, _ := h.without(path)
+	return out
+}
+
 // without returns the entries of a history with the texts of a path taken out, as copies.
 func (h *History) without(path string) (*Forgotten, []*Entry) {
-	family, paths := h.family(path)
+	family, paths := h.Family(path)
 	out := &Forgotten{Paths: paths}
 	hashes := map[echo.Hash]bool{}
 	entries := make([]*Entry, 0, len(h.Entries)+1)

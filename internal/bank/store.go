@@ -86,3 +86,6 @@ func (s *Store) Start(ctx context.Context, bank, session string) (*echo.MemorySt
 	}
 	return &echo.MemoryStart{At: at, Files: len(h.Files(memory.Seen{Start: at})), Project: f.ref.Project()}, nil
 }
+
+// Clock returns the time, as the store has it.
+func (s *Store) Clock() time.Time { return s.now() }

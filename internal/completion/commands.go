@@ -50,6 +50,12 @@ var wordCompleters = map[string]completer{
 	"context stats":    onlyFirst(sessionNames),
 	"context select":   onlyFirst(sessionNames),
 	"test freeze":      onlyFirst(sessionNames),
+	"memory show":      bankAndFile,
+	"memory history":   bankAndFile,
+	"memory edit":      bankAndFile,
+	"memory forget":    bankAndFile,
+	"memory export":    onlyFirst(bankNames),
+	"memory import":    bankAndExport,
 }
 
 // flagCompleters complete the values of flags, by the paths of commands and the names of the flags.

@@ -32,7 +32,7 @@ import (
 // Options say who is asked at a terminal what a run waits for, and how. in is the terminal, errw what an editor writes to.
 func Options(home string, r *app.Run, in *os.File, errw io.Writer) live.AskerOptions {
 	o := live.AskerOptions{
-		In: in, By: answerflags.UserName(), Edit: editor.Of(in, errw),
+		In: in, By: answerflags.UserName(), Edit: editor.Of(in, errw, "arguments.json"),
 		Earlier: func(list []waits.Decided) []string { return reports.Earlier(list, time.Now()) },
 		Hearers: hearersOf(r.Cascade()),
 	}

@@ -15,8 +15,9 @@ import (
 	"github.com/windlass-run/windlass/internal/environment"
 )
 
-// Of returns what has a text changed in the editor that the environment names, with a terminal in and out; nil where it names none.
-func Of(in io.Reader, out io.Writer) func(string) (string, error) {
+// Of returns what has a text changed in the editor that the environment names, with a terminal in and out, as a file of a
+// name; nil where it names none.
+func Of(in io.Reader, out io.Writer, file string) func(string) (string, error) {
 	command, ok := environment.LookupEnv("VISUAL")
 	if !ok || command == "" {
 		command, _ = environment.LookupEnv("EDITOR")
@@ -25,7 +26,7 @@ func Of(in io.Reader, out io.Writer) func(string) (string, error) {
 		return nil
 	}
 	return func(text string) (string, error) {
-		changed, err := edit(in, out, command, text)
+		changed, err := edit(in, out, command, file, text)
 		if err != nil {
 			return "", fmt.Errorf("edit it with %s: %w", command, err)
 		}
@@ -36,13 +37,13 @@ func Of(in io.Reader, out io.Writer) func(string) (string, error) {
 // maxEdited is how long a text from an editor may be, in bytes.
 const maxEdited = 1 << 20
 
-func edit(in io.Reader, out io.Writer, command, text string) (changed string, err error) {
+func edit(in io.Reader, out io.Writer, command, file, text string) (changed string, err error) {
 	dir, err := os.MkdirTemp("", "windlass-edit-")
 	if err != nil {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	path := filepath.Join(dir, "arguments.json")
+	path := filepath.Join(dir, file)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return "", err
 	}

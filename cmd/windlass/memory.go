@@ -1,0 +1,355 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/windlass-run/windlass/engine/memory"
+	"github.com/windlass-run/windlass/internal/commandline/answerflags"
+	"github.com/windlass-run/windlass/internal/commandline/memoryflags"
+	"github.com/windlass-run/windlass/internal/exit"
+	"github.com/windlass-run/windlass/internal/memories"
+	"github.com/windlass-run/windlass/internal/term"
+	"github.com/windlass-run/windlass/internal/term/reports"
+	"github.com/windlass-run/windlass/internal/wholefile"
+)
+
+func newMemoryCommand(con *console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "memory",
+		Short: "Look at what runs remember, edit it, have it forgotten",
+		Long: `Looks at banks of memory: files that runs write by the tool memory and that later runs read (docs/memory.md). NAME is that of a
+bank of this project folder, or shared:NAME for one that all projects share. PATH begins with /memories, or is below it. What a
+bank says is data: a model wrote it, which may have read hostile text.`,
+		Example: "  windlass memory list\n  windlass memory show notes todo.md\n  windlass memory history notes",
+		Args:    noArgs,
+		RunE:    needsCommand("list, show, history, edit, export, import or forget", "windlass memory list"),
+	}
+	cmd.AddCommand(
+		newMemoryListCommand(con), newMemoryShowCommand(con), newMemoryHistoryCommand(con), newMemoryEditCommand(con),
+		newMemoryExportCommand(con), newMemoryImportCommand(con), newMemoryForgetCommand(con),
+	)
+	return cmd
+}
+
+// memoryDesk returns the banks as this folder names them.
+func (con *console) memoryDesk() (*memories.Desk, error) {
+	opened, err := con.open()
+	if err != nil {
+		return nil, err
+	}
+	return memories.Open(opened.Home(), ".", answerflags.UserName()), nil
+}
+
+// memoryCommand makes a command about the banks.
+func memoryCommand(con *console, cmd *cobra.Command, run func(cmd *cobra.Command, desk *memories.Desk, args []string) error) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		desk, err := con.memoryDesk()
+		if err != nil {
+			return err
+		}
+		return run(cmd, desk, args)
+	}
+	con.jsonFlag(cmd)
+	return cmd
+}
+
+// bankAndPath demands the name of a bank, and allows a path.
+func bankAndPath(cmd *cobra.Command, args []string) error {
+	if len(args) == 2 && args[1] != "" {
+		return nil
+	}
+	return takes(1, "the name of a bank, and at most one path", "windlass memory list")(cmd, args)
+}
+
+func newMemoryListCommand(con *console) *cobra.Command {
+	var every bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the banks of this project folder and the shared ones",
+		Long: `Lists the banks of this project folder and those that all projects share; with --all those of every project, too. Files that none
+of the last 30 runs with the bank has read are named: nobody may need them any more.`,
+		Example: "  windlass memory list\n  windlass memory list --all --json",
+		Args:    noArgs,
+	}
+	cmd.Flags().BoolVar(&every, "all", false, "banks of every project, with its folder")
+	con.wideFlag(cmd)
+	return memoryCommand(con, cmd, func(_ *cobra.Command, desk *memories.Desk, _ []string) error {
+		list, err := desk.List(every)
+		if err != nil {
+			return err
+		}
+		return con.print(append([]memories.Listed{}, list...), func() error {
+			if len(list) == 0 {
+				fmt.Fprintln(con.err, "There are no banks here. A run of a cascade with \"memory\": \"NAME\" makes one.")
+				return nil
+			}
+			return con.table(reports.Banks(list, every))
+		})
+	})
+}
+
+func newMemoryShowCommand(con *console) *cobra.Command {
+	var version string
+	cmd := &cobra.Command{
+		Use:   "show NAME [PATH]",
+		Short: "Show the files of a bank, or the text of one",
+		Long: `Shows the files of a bank: size, when each was written, and by whom. With PATH it prints the text of a file as it is; a terminal
+is shown it without what would control it. --version prints it as an older version has it: windlass memory history has the ids.`,
+		Example: "  windlass memory show notes\n  windlass memory show shared:style rules.md\n  windlass memory show notes todo.md --version 2a424662",
+		Args:    bankAndPath,
+	}
+	cmd.Flags().StringVar(&version, "version", "", "the text as this version has it: its `ID`, or the beginning of it")
+	con.wideFlag(cmd)
+	return memoryCommand(con, cmd, func(_ *cobra.Command, desk *memories.Desk, args []string) error {
+		if len(args) == 1 {
+			if version != "" {
+				return exit.UsageError(errors.New("--version goes with PATH"), "windlass memory history "+args[0])
+			}
+			args = append(args, memory.Root)
+		}
+		file, list, err := desk.Show(args[0], args[1], version)
+		switch {
+		case err != nil:
+			return err
+		case file == nil:
+			return con.print(append([]memories.File{}, list...), func() error { return showMemories(con, args[0], list) })
+		}
+		return con.print(file, func() error { return showMemory(con, args[0], file) })
+	})
+}
+
+func showMemories(con *console, name string, list []memories.File) error {
+	if len(list) == 0 {
+		fmt.Fprintf(con.err, "The bank %s has no files.\n", name)
+		return nil
+	}
+	if err := con.table(reports.Memories(list)); err != nil {
+		return err
+	}
+	var divergent []string
+	for i := range list {
+		if len(list[i].Others) > 0 {
+			divergent = append(divergent, list[i].Path)
+		}
+	}
+	if len(divergent) > 0 {
+		con.labelled("Warning: ", reports.Divergent(name, divergent))
+	}
+	return nil
+}
+
+func showMemory(con *console, name string, f *memories.File) error {
+	text := *f.Text
+	if term.IsTerminal(con.out) {
+		text = term.WithoutControls(text)
+		if !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+	}
+	if _, err := fmt.Fprint(con.out, text); err != nil {
+		return err
+	}
+	if f.Current && len(f.Others) > 0 {
+		con.labelled("Warning: ", fmt.Sprintf("this is version %s, and %s is there, too (--version): %s", f.ID, strings.Join(f.Others, ", "), reports.Divergent(name, []string{f.Path})))
+	}
+	return nil
+}
+
+func newMemoryHistoryCommand(con *console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "history NAME [PATH]",
+		Short: "List the versions of a bank: who wrote what, and who has read it",
+		Long: `Lists the versions of a bank, the newest last, or those of a file or folder with the names that it had before: who wrote each by which
+command, where in the session, and which sessions have read it since. "now" is what nothing replaces. Of sessions on this
+machine it says how to see the message.`,
+		Example: "  windlass memory history notes\n  windlass memory history notes todo.md --json",
+		Args:    bankAndPath,
+	}
+	con.wideFlag(cmd)
+	return memoryCommand(con, cmd, func(_ *cobra.Command, desk *memories.Desk, args []string) error {
+		list, err := desk.History(args[0], append(args, "")[1])
+		if err != nil {
+			return err
+		}
+		return con.print(list, func() error {
+			if len(list) == 0 {
+				fmt.Fprintf(con.err, "Nobody has written into the bank %s yet.\n", args[0])
+				return nil
+			}
+			if err := con.table(reports.MemoryVersions(list)); err != nil {
+				return err
+			}
+			for _, see := range reports.SeenBy(list) {
+				con.labelled("The message: ", see)
+			}
+			return nil
+		})
+	})
+}
+
+// memoryEdit is what the flags of windlass memory edit say.
+type memoryEdit struct {
+	file, rename string
+	remove       bool
+}
+
+func newMemoryEditCommand(con *console) *cobra.Command {
+	var o memoryEdit
+	cmd := &cobra.Command{
+		Use:   "edit NAME PATH",
+		Short: "Edit, delete or rename a file of a bank",
+		Long: `Opens a file of a bank in the editor that VISUAL or EDITOR names, and writes what comes back as a new version; --file takes the text
+from a file. A bank or a file that is not there is made. When somebody else has written the file meanwhile, nothing is written and
+your text is kept. --delete removes a file, or a folder with all in it, --rename gives it another path. Earlier versions stay. Runs
+that go on see the bank as it was when they began.`,
+		Example: "  windlass memory edit notes todo.md\n  windlass memory edit shared:style rules.md --file rules.md\n  windlass memory edit notes old --delete",
+		Args:    takes(2, "the name of a bank and a path", "windlass memory show NAME"),
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.file, "file", "", "the text from this `FILE`, - is standard input")
+	f.BoolVar(&o.remove, "delete", false, "remove the file, or the folder with all in it")
+	f.StringVar(&o.rename, "rename", "", "give it this `PATH`")
+	exclude(cmd, "file", "delete")
+	exclude(cmd, "file", "rename")
+	exclude(cmd, "delete", "rename")
+	return memoryCommand(con, cmd, func(cmd *cobra.Command, desk *memories.Desk, args []string) (err error) {
+		var done *memories.Edited
+		switch {
+		case o.remove:
+			done, err = desk.Delete(cmd.Context(), args[0], args[1])
+		case cmd.Flags().Changed("rename"):
+			done, err = desk.Rename(cmd.Context(), args[0], args[1], o.rename)
+		default:
+			done, err = o.put(cmd, con, desk, args)
+		}
+		if err != nil {
+			return err
+		}
+		return con.print(done, func() error { return say(con, reports.MemoryEdited(done)) })
+	})
+}
+
+// put gives a file the text of --file, or of an editor.
+func (o *memoryEdit) put(cmd *cobra.Command, con *console, desk *memories.Desk, args []string) (*memories.Edited, error) {
+	draft, err := desk.Draft(args[0], args[1])
+	if err != nil {
+		return nil, err
+	}
+	if cmd.Flags().Changed("file") {
+		return memoryflags.Put(cmd.Context(), con.in, o.file, desk, draft)
+	}
+	return memoryflags.Edit(cmd.Context(), con.in, con.err, desk, draft)
+}
+
+func newMemoryExportCommand(con *console) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:     "export NAME",
+		Short:   "Write all versions of a bank, for another machine",
+		Long:    "Writes all versions of a bank as lines of JSON, which windlass memory import reads on another machine or in another project.",
+		Example: "  windlass memory export notes -o notes.jsonl\n  windlass memory export notes | ssh other windlass memory import notes -",
+		Args:    takes(1, "the name of a bank", "windlass memory list"),
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "the `FILE` that it is written to; one that exists stays as it is")
+	return memoryCommand(con, cmd, func(_ *cobra.Command, desk *memories.Desk, args []string) error {
+		if output == "" {
+			if term.IsTerminal(con.out) {
+				return exit.UsageError(errors.New("an export is for a file or a pipe, not for a terminal"), "windlass memory export "+args[0]+" -o FILE")
+			}
+			_, err := desk.Export(args[0], con.out)
+			return err
+		}
+		var text bytes.Buffer
+		done, err := desk.Export(args[0], &text)
+		if err != nil {
+			return err
+		}
+		switch err := wholefile.WriteNew(output, text.Bytes(), 0o600); {
+		case errors.Is(err, fs.ErrExist):
+			return exit.UsageError(fmt.Errorf("--output %s exists and is not overwritten", output), "--output with a file that does not exist yet")
+		case err != nil:
+			return exit.UsageError(fmt.Errorf("write --output %s: %w", output, err), "--output with a file in a folder that exists")
+		}
+		done.File = output
+		return con.print(done, func() error {
+			return say(con, []string{fmt.Sprintf("Wrote %s: %s of %s.", output, term.Plural(done.Versions, "version"), term.Plural(done.Files, "file"))})
+		})
+	})
+}
+
+func newMemoryImportCommand(con *console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "import NAME FILE",
+		Short: "Add the versions of an export to a bank",
+		Long: `Adds the versions of an export that the bank does not have, all or none; - is standard input. A file that was written here and elsewhere
+has two versions then, with a warning: runs see the newer one, and the next write settles it. The texts were written elsewhere:
+look at them before runs read them.`,
+		Example: "  windlass memory import notes notes.jsonl",
+		Args:    takes(2, "the name of a bank and the file of an export", "windlass memory export NAME -o FILE"),
+	}
+	return memoryCommand(con, cmd, func(cmd *cobra.Command, desk *memories.Desk, args []string) error {
+		from, name := con.in, "standard input"
+		if args[1] != "-" {
+			f, err := os.Open(args[1])
+			if err != nil {
+				return exit.UsageError(fmt.Errorf("open the export: %w", err), "windlass memory export NAME -o FILE")
+			}
+			defer f.Close() //nolint:errcheck // only read from
+			from, name = f, filepath.ToSlash(args[1])
+		}
+		done, err := desk.Import(cmd.Context(), args[0], name, from)
+		if err != nil {
+			return err
+		}
+		if len(done.Divergent) > 0 {
+			con.labelled("Warning: ", reports.Divergent(args[0], done.Divergent))
+		}
+		return con.print(done, func() error {
+			return say(con, []string{fmt.Sprintf("Imported %s, %d were there.", term.Plural(done.New, "new version"), done.Known)})
+		})
+	})
+}
+
+func newMemoryForgetCommand(con *console) *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "forget NAME PATH",
+		Short: "Take all texts of a file out of a bank, for good",
+		Long: `Takes the texts of all versions of a file out of a bank, also those that it had under earlier names. The versions stay, with
+the hashes of their texts. Records of sessions that wrote or read the file have the text still: it lists the commands that
+redact them. Without a terminal nothing is forgotten without --yes.`,
+		Example: "  windlass memory forget notes secrets.md\n  windlass memory forget notes secrets.md --yes",
+		Args:    takes(2, "the name of a bank and a path", "windlass memory show NAME"),
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return memoryCommand(con, cmd, func(cmd *cobra.Command, desk *memories.Desk, args []string) error {
+		f, err := desk.ToForget(args[0], args[1])
+		if err != nil {
+			return err
+		}
+		if !yes {
+			ask := consent{
+				would: f.Path + " of the bank " + f.Bank + " would be forgotten", hint: "--yes forgets it", question: "Forget it for good?", refused: "nothing was forgotten",
+			}
+			show := func() error {
+				_, err := fmt.Fprintln(con.err, term.CleanLines(strings.Join(reports.Forgotten(f, false), "\n")))
+				return err
+			}
+			if err := con.confirm(ask, show); err != nil {
+				return err
+			}
+		}
+		if f, err = desk.Forget(cmd.Context(), f); err != nil {
+			return err
+		}
+		return con.print(f, func() error { return say(con, reports.Forgotten(f, true)) })
+	})
+}

@@ -1,0 +1,252 @@
+package memories
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/memory"
+	"github.com/windlass-run/windlass/internal/audit"
+	"github.com/windlass-run/windlass/internal/bank"
+	"github.com/windlass-run/windlass/internal/failure"
+)
+
+// Draft is a file that a person edits: what it has now, and as of when.
+type Draft struct {
+	Bank string
+	Path string
+	Text string // as it is now; empty when the file is new
+	New  bool
+	seen memory.Seen
+}
+
+// Draft returns a file to be edited. A bank and a file that are not there are made when the draft is put in place.
+func (d *Desk) Draft(name, path string) (*Draft, error) {
+	h, err := d.store.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	if path, err = pathIn(name, path); err != nil {
+		return nil, err
+	}
+	now, is := h.Current(path)
+	out := &Draft{Bank: name, Path: path, New: !is, seen: h.Now()}
+	if is {
+		out.Text = now.Text
+	}
+	return out, nil
+}
+
+// Edited is what an edit has come to.
+type Edited struct {
+	Bank    string    `json:"bank"`
+	Wrote   []Version `json:"wrote"`
+	Changed bool      `json:"changed"` // false: the text was that already, and nothing is written
+}
+
+// Put gives the file of a draft a text. It is refused when somebody else has written the file since the draft was made.
+func (d *Desk) Put(ctx context.Context, from *Draft, text string) (*Edited, error) {
+	if !from.New && text == from.Text {
+		return &Edited{Bank: from.Bank, Wrote: []Version{}}, nil
+	}
+	return d.edited(ctx, from.Bank, from.Path, func(ctx context.Context) (*bank.Entry, error) {
+		return d.store.Overwrite(ctx, from.Bank, d.By, from.Path, text, from.seen)
+	})
+}
+
+// Keep writes a text that was not taken into a file of its own, so that it is not lost, and returns its path.
+func Keep(text string) (path string, err error) {
+	f, err := os.CreateTemp("", "windlass-memory-*.txt")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(text)
+	return f.Name(), errors.Join(err, f.Close())
+}
+
+// Delete removes a file, or a folder with all in it. Its versions stay.
+func (d *Desk) Delete(ctx context.Context, name, path string) (*Edited, error) {
+	return d.run(ctx, name, path, func(path string) memory.Command { return memory.Command{Command: "delete", Path: path} })
+}
+
+// Rename gives a file or a folder another path.
+func (d *Desk) Rename(ctx context.Context, name, path, to string) (*Edited, error) {
+	to, err := pathIn(name, to)
+	if err != nil {
+		return nil, err
+	}
+	return d.run(ctx, name, path, func(path string) memory.Command {
+		return memory.Command{Command: "rename", OldPath: path, NewPath: to}
+	})
+}
+
+// run runs a command of the memory tool on what is there.
+func (d *Desk) run(ctx context.Context, name, path string, command func(path string) memory.Command) (*Edited, error) {
+	h, err := d.bank(name)
+	if err != nil {
+		return nil, err
+	}
+	if path, err = pathIn(name, path); err != nil {
+		return nil, err
+	}
+	if len(treeOf(h, path)) == 0 {
+		return nil, noFile(h, path)
+	}
+	return d.edited(ctx, name, path, func(ctx context.Context) (*bank.Entry, error) {
+		return d.store.Edit(ctx, name, bank.Edit{Person: d.By, Command: command(path), Seen: h.Now()})
+	})
+}
+
+func (d *Desk) edited(ctx context.Context, name, path string, change func(context.Context) (*bank.Entry, error)) (*Edited, error) {
+	out := &Edited{Bank: name, Wrote: []Version{}, Changed: true}
+	err := d.audited(ctx, audit.MemoryEdit, name, name+" "+path, func(ctx context.Context) error {
+		e, err := change(ctx)
+		if err != nil {
+			return err
+		}
+		for i := range e.Versions {
+			out.Wrote = append(out.Wrote, versionOf(bank.Placed{Version: &e.Versions[i], Entry: e}))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// audited makes a change of a bank and adds its line of the audit: names, and never a text.
+func (d *Desk) audited(ctx context.Context, what, name, target string, change func(context.Context) error) error {
+	l := audit.Line{At: d.store.Clock(), By: d.By, Via: string(echo.ViaCommand), What: what, Target: target}
+	return audit.Do(ctx, d.Home, l, func() error {
+		wait := d.Patience
+		if wait == 0 {
+			wait = patience
+		}
+		ctx, cancel := context.WithTimeout(ctx, wait)
+		defer cancel()
+		err := change(ctx)
+		if errors.Is(err, context.DeadlineExceeded) {
+			return failure.New(failure.StorageFailed, fmt.Errorf("change the bank %s: another process keeps it", name), "try again, or end that process")
+		}
+		return err
+	})
+}
+
+// Exported is what an export has.
+type Exported struct {
+	Bank     string `json:"bank"`
+	File     string `json:"file,omitempty"`
+	Files    int    `json:"files"` // that there are now
+	Versions int    `json:"versions"`
+}
+
+// Export writes all versions of a bank.
+func (d *Desk) Export(name string, to io.Writer) (*Exported, error) {
+	h, err := d.bank(name)
+	if err != nil {
+		return nil, err
+	}
+	out := &Exported{Bank: name, Files: len(h.Files(h.Now()))}
+	for _, e := range h.Entries {
+		out.Versions += len(e.Versions)
+	}
+	return out, d.store.Export(name, to)
+}
+
+// Imported is what an import has come to.
+type Imported struct {
+	Bank      string   `json:"bank"`
+	New       int      `json:"new"`       // versions
+	Known     int      `json:"known"`     // versions that the bank had
+	Divergent []string `json:"divergent"` // paths that were written here and elsewhere
+}
+
+// Import adds the versions of an export, which is called file.
+func (d *Desk) Import(ctx context.Context, name, file string, from io.Reader) (out *Imported, err error) {
+	err = d.audited(ctx, audit.MemoryImport, name, name, func(ctx context.Context) error {
+		did, err := d.store.Import(ctx, name, d.By, file, from)
+		if err != nil {
+			return err
+		}
+		out = &Imported{Bank: name, New: did.Versions, Known: did.Known, Divergent: append([]string{}, did.Divergent...)}
+		return nil
+	})
+	return out, err
+}
+
+// Forgotten is what a bank forgets.
+type Forgotten struct {
+	Bank     string   `json:"bank"`
+	Path     string   `json:"path"`
+	Versions int      `json:"versions"` // whose text goes
+	Names    []string `json:"names"`    // paths that the file had before
+	Sessions []string `json:"sessions"` // whose records have the text still
+	Missing  []string `json:"missing"`  // those of them that are not on this machine
+	Also     []string `json:"also"`     // other paths with one of the texts
+	Redact   []string `json:"redact"`   // the commands that take it out of the records
+}
+
+// ToForget returns what Forget would do.
+func (d *Desk) ToForget(name, path string) (*Forgotten, error) {
+	h, err := d.bank(name)
+	if err != nil {
+		return nil, err
+	}
+	if path, err = pathIn(name, path); err != nil {
+		return nil, err
+	}
+	if len(h.Versions(path)) == 0 {
+		if in := treeOf(h, path); len(in) > 0 {
+			return nil, failure.New(failure.InvalidRequest, fmt.Errorf("%s is a folder of the bank %s: files are forgotten one by one", path, name), "windlass memory show "+name)
+		}
+		return nil, noFile(h, path)
+	}
+	found := h.ToForget(path)
+	if found.Versions == 0 {
+		return nil, failure.New(failure.InvalidRequest, fmt.Errorf("the bank %s has no text of %s: it was forgotten", name, path), "windlass memory history "+name+" "+Quoted(path))
+	}
+	return d.forgotten(name, path, found)
+}
+
+// Forget takes all texts of a file out of a bank, for good.
+func (d *Desk) Forget(ctx context.Context, f *Forgotten) (out *Forgotten, err error) {
+	err = d.audited(ctx, audit.MemoryForget, f.Bank, f.Bank+" "+f.Path, func(ctx context.Context) error {
+		did, err := d.store.Forget(ctx, f.Bank, d.By, f.Path)
+		if err != nil {
+			return err
+		}
+		out, err = d.forgotten(f.Bank, f.Path, did)
+		return err
+	})
+	return out, err
+}
+
+func (d *Desk) forgotten(name, path string, f *bank.Forgotten) (*Forgotten, error) {
+	out := &Forgotten{
+		Bank: name, Path: path, Versions: f.Versions, Names: []string{}, Sessions: append([]string{}, f.Sessions...), Missing: []string{},
+		Also: append([]string{}, f.Also...), Redact: []string{},
+	}
+	for _, p := range f.Paths {
+		if p != path {
+			out.Names = append(out.Names, p)
+		}
+	}
+	here, err := d.here()
+	if err != nil {
+		return nil, err
+	}
+	known := " " + strings.Join(here, " ") + " "
+	for _, s := range out.Sessions {
+		if !strings.Contains(known, " "+s+" ") {
+			out.Missing = append(out.Missing, s)
+			continue
+		}
+		out.Redact = append(out.Redact, "windlass sessions redact "+s+" HASH --parts")
+	}
+	return out, nil
+}

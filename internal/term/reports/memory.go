@@ -1,0 +1,182 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/windlass-run/windlass/engine/memory"
+	"github.com/windlass-run/windlass/internal/bank"
+	"github.com/windlass-run/windlass/internal/memories"
+	"github.com/windlass-run/windlass/internal/oneline"
+	"github.com/windlass-run/windlass/internal/term"
+)
+
+// Banks has a row for each bank of memory, with its folder when there are banks of others.
+func Banks(list []memories.Listed, every bool) *term.Table {
+	heads := []string{"bank", ">files", ">bytes", ">versions", ">sessions", "written"}
+	if every {
+		heads = append(heads, "folder")
+	}
+	t := term.NewTable(append(heads, "note")...)
+	for i := range list {
+		b := &list[i]
+		cells := []string{b.Bank, term.Count(int64(b.Files)), term.Count(int64(b.Bytes)), term.Count(int64(b.Versions)), term.Count(int64(b.Sessions)), ""}
+		if b.Written != nil {
+			cells[5] = minute(*b.Written)
+		}
+		note := oneline.Of(b.Error)
+		if len(b.Unread) > 0 {
+			note = fmt.Sprintf("not read in %d runs: %s", bank.UnreadRuns, strings.Join(short(b.Unread), ", "))
+		}
+		if b.Error != "" {
+			cells = []string{b.Bank, "", "", "", "", ""}
+		}
+		if every {
+			cells = append(cells, cmp.Or(b.Folder, "shared"))
+		}
+		t.Add(append(cells, note)...)
+	}
+	return t.Key("bank").Drop("versions", "sessions", "bytes", "folder").WrapLast()
+}
+
+// short returns paths as a person may write them.
+func short(paths []string) []string {
+	out := slices.Clone(paths)
+	for i := range out {
+		out[i] = strings.TrimPrefix(out[i], memory.Root+"/")
+	}
+	return out
+}
+
+func minute(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
+
+// Memories has a row for each file of a bank: below the row of a folder are those of the files in it.
+func Memories(list []memories.File) *term.Table {
+	t := term.NewTable("file", ">bytes", "written", "by", "where", "version", ">versions")
+	var open []string // the folders of the row before
+	for i := range list {
+		f := &list[i]
+		names := strings.Split(strings.TrimPrefix(f.Path, memory.Root+"/"), "/")
+		folders := names[:len(names)-1]
+		for n, name := range folders {
+			if n < len(open) && open[n] == name {
+				continue
+			}
+			open = slices.Clone(folders[:n])
+			t.Add(strings.Repeat("  ", n)+name+"/", "", "", "", "", "", "")
+		}
+		open = slices.Clone(folders)
+		t.Add(strings.Repeat("  ", len(folders))+names[len(names)-1], term.Count(int64(f.Bytes)), minute(f.At), oneline.Of(f.Who()), f.Key.String(), f.ID,
+			term.Count(int64(f.Versions)))
+	}
+	return t.Key("file").Drop("versions", "version", "where")
+}
+
+// MemoryVersions has a row for each version, the newest last.
+func MemoryVersions(list []memories.Version) *term.Table {
+	t := term.NewTable("version", "at", "by", "where", "command", "file", ">bytes", "state", "read by")
+	for i := range list {
+		v := &list[i]
+		size, file := term.Count(int64(v.Bytes)), short([]string{v.Path})[0]
+		if v.Gone || v.Forgotten {
+			size = ""
+		}
+		if v.From != "" {
+			file += ", before " + short([]string{v.From})[0]
+		}
+		t.Add(v.ID, minute(v.At), oneline.Of(v.Who()), v.Key.String(), oneline.Of(v.Command), file, size, stateOf(v), readBy(v.ReadBy))
+	}
+	return t.Key("version").Drop("where", "bytes", "at", "read by", "command")
+}
+
+// stateOf says what a version is among those of its path.
+func stateOf(v *memories.Version) string {
+	var out []string
+	switch {
+	case v.Forgotten:
+		out = append(out, "forgotten")
+	case v.Gone:
+		out = append(out, "gone")
+	case v.Current:
+		out = append(out, "now")
+	}
+	if v.Imported {
+		out = append(out, "imported")
+	}
+	return strings.Join(out, ", ")
+}
+
+func readBy(sessions []string) string {
+	switch n := len(sessions); n {
+	case 0:
+		return ""
+	case 1:
+		return sessions[0]
+	default:
+		return fmt.Sprintf("%d sessions, last %s", n, sessions[n-1])
+	}
+}
+
+// mostSeen is how many commands that show messages a list of versions ends with.
+const mostSeen = 5
+
+// SeenBy returns the commands that show the messages from which versions come, the newest last.
+func SeenBy(list []memories.Version) (out []string) {
+	for i := range list {
+		if see := list[i].See; see != "" {
+			out = append(slices.DeleteFunc(out, func(had string) bool { return had == see }), see)
+		}
+	}
+	return out[max(0, len(out)-mostSeen):]
+}
+
+// MemoryEdited says what an edit of a bank has come to.
+func MemoryEdited(e *memories.Edited) (lines []string) {
+	if !e.Changed {
+		return []string{"Nothing is written: the text is what the bank has."}
+	}
+	for i := range e.Wrote {
+		v := &e.Wrote[i]
+		switch {
+		case v.From != "":
+			lines = append(lines, fmt.Sprintf("Renamed %s to %s (version %s).", v.From, v.Path, v.ID))
+		case v.Gone && !slices.ContainsFunc(e.Wrote, func(o memories.Version) bool { return o.From == v.Path }):
+			lines = append(lines, fmt.Sprintf("Deleted %s (version %s). Its versions stay: windlass memory history %s", v.Path, v.ID, e.Bank))
+		case !v.Gone:
+			lines = append(lines, fmt.Sprintf("Wrote %s: %s (version %s).", v.Path, term.Counted(v.Bytes, "byte"), v.ID))
+		}
+	}
+	return lines
+}
+
+// Divergent says of paths that several versions are there which nothing replaces, and what settles it.
+func Divergent(name string, paths []string) string {
+	return fmt.Sprintf("%s of the bank %s %s written here and elsewhere, and both versions are kept. Runs see the newer one. The next write settles it: windlass memory edit %s PATH",
+		strings.Join(paths, ", "), name, map[bool]string{true: "was", false: "were"}[len(paths) == 1], name)
+}
+
+// Forgotten says what a bank has forgotten, or would forget, and where the text is still.
+func Forgotten(f *memories.Forgotten, done bool) (lines []string) {
+	what := term.Plural(f.Versions, "version")
+	if done {
+		lines = append(lines, fmt.Sprintf("The bank %s has forgotten the text of %s of %s.", f.Bank, what, f.Path))
+	} else {
+		lines = append(lines, fmt.Sprintf("The bank %s would forget the text of %s of %s.", f.Bank, what, f.Path))
+	}
+	add := func(head string, list []string) {
+		if len(list) > 0 {
+			lines = append(lines, head)
+			for _, one := range list {
+				lines = append(lines, "  "+one)
+			}
+		}
+	}
+	add("Also under the names that the file had before:", f.Names)
+	add("Other files of the bank have, or had, one of the texts, and keep it:", f.Also)
+	add("Records of sessions have the text still. windlass context show SESSION prints each HASH:", f.Redact)
+	add("Sessions that are not on this machine have it in their records, too:", f.Missing)
+	return lines
+}
