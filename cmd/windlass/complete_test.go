@@ -242,3 +242,37 @@ func TestBashAlone(t *testing.T) {
 	_, names, _ := strings.Cut(l.run(exitOK, "__complete", "show", "").out.String(), "\n")
 	require.Contains(t, names, "\nask\tthe newest session of this cascade\n")
 }
+
+func TestCompletionOfBanks(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "")
+	offered, directive := l.complete("memory", "show", "")
+	require.Empty(t, offered)
+	require.Equal(t, noFiles, directive)
+	require.NoDirExists(t, l.home, "nothing is made")
+	l.file("text", "text\n")
+	l.run(exitOK, "memory", "edit", "notes", "plans/may.md", "--file", "text")
+	l.run(exitOK, "memory", "edit", "notes", "todo.md", "--file", "text")
+	l.run(exitOK, "memory", "edit", "shared:style", "gone.md", "--file", "text")
+	l.run(exitOK, "memory", "edit", "shared:style", "gone.md", "--delete")
+	for _, command := range []string{"show", "history", "edit", "forget", "export", "import"} {
+		offered, directive := l.complete("memory", command, "")
+		require.Equal(t, []string{"shared:style\t0 files", "notes\t2 files"}, offered, command)
+		require.Equal(t, noFiles, directive)
+	}
+	offered, directive = l.complete("memory", "show", "notes", "")
+	require.Len(t, offered, 2)
+	require.Regexp(t, `^plans/may\.md\t5 bytes, by .+$`, offered[0])
+	require.Equal(t, noFiles, directive)
+	offered, _ = l.complete("memory", "forget", "notes", "/memories/t")
+	require.Len(t, offered, 1)
+	require.Regexp(t, `^/memories/todo\.md\t`, offered[0])
+	offered, _ = l.complete("memory", "edit", "shared:style", "")
+	require.Empty(t, offered)
+	offered, directive = l.complete("memory", "import", "notes", "")
+	require.Equal(t, []string{"jsonl"}, offered)
+	require.Equal(t, filesByEnding, directive)
+	offered, directive = l.complete("memory", "show", "notes", "todo.md", "")
+	require.Empty(t, offered)
+	require.Equal(t, noFiles, directive)
+}

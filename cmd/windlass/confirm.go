@@ -21,7 +21,7 @@ type consent struct {
 }
 
 // confirm shows what it is about and asks a person on a terminal. Without one it is an error.
-func (con *console) confirm(c consent, show func() error) error {
+func confirm(con *console, c consent, show func() error) error {
 	in, ok := con.in.(*os.File)
 	if !ok || !term.IsTerminal(in) || !term.IsTerminal(con.err) {
 		return exit.UsageError(fmt.Errorf("%s, and there is no terminal to ask on", c.would), c.hint)

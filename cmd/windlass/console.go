@@ -150,9 +150,18 @@ func (con *console) contexts() contexts.Out {
 }
 
 // say prints lines without what a terminal takes for commands.
-func say(con *console, lines []string) error {
-	_, err := fmt.Fprintln(con.out, term.CleanLines(strings.Join(lines, "\n")))
+func say(con *console, lines []string) error { return sayTo(con.out, lines) }
+
+func sayTo(w io.Writer, lines []string) error {
+	_, err := fmt.Fprintln(w, term.CleanLines(strings.Join(lines, "\n")))
 	return err
+}
+
+// warning prints what a person should know, if there is anything.
+func warning(con *console, text string) {
+	if text != "" {
+		con.labelled("Warning: ", text)
+	}
 }
 
 // table writes a table, as wide as the terminal allows.

@@ -19,7 +19,7 @@ func TestShownOutput(t *testing.T) {
 	examples, err := filepath.Abs("../../examples")
 	require.NoError(t, err)
 	total := 0
-	for _, page := range []string{"install.md", "cli.md", "simulate.md", "selection.md"} {
+	for _, page := range []string{"install.md", "cli.md", "simulate.md", "selection.md", "memory.md"} {
 		for _, b := range blocksOf(t, page) {
 			if b.info != "console" || strings.Contains(b.text, " 01jz4k") { // those of a redacted session have a test of their own
 				continue
@@ -43,5 +43,5 @@ func TestShownOutput(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, 11, total)
+	require.Equal(t, 14, total)
 }

@@ -43,7 +43,7 @@ func blocksOf(t *testing.T, page string) []block {
 func TestDocumentedCascades(t *testing.T) {
 	t.Parallel()
 	n := 0
-	for _, b := range slices.Concat(blocksOf(t, "cascade.md"), blocksOf(t, "models.md"), blocksOf(t, "soundings.md"), blocksOf(t, "people.md")) {
+	for _, b := range slices.Concat(blocksOf(t, "cascade.md"), blocksOf(t, "models.md"), blocksOf(t, "soundings.md"), blocksOf(t, "people.md"), blocksOf(t, "memory.md")) {
 		language, kind, _ := strings.Cut(b.info, " ")
 		if kind != "cascade" {
 			continue

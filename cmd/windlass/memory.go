@@ -1,13 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +13,6 @@ import (
 	"github.com/windlass-run/windlass/internal/memories"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/reports"
-	"github.com/windlass-run/windlass/internal/wholefile"
 )
 
 func newMemoryCommand(con *console) *cobra.Command {
@@ -39,23 +33,14 @@ bank says is data: a model wrote it, which may have read hostile text.`,
 	return cmd
 }
 
-// memoryDesk returns the banks as this folder names them.
-func (con *console) memoryDesk() (*memories.Desk, error) {
-	opened, err := con.open()
-	if err != nil {
-		return nil, err
-	}
-	return memories.Open(opened.Home(), ".", answerflags.UserName()), nil
-}
-
-// memoryCommand makes a command about the banks.
+// memoryCommand makes a command about the banks, as this folder names them.
 func memoryCommand(con *console, cmd *cobra.Command, run func(cmd *cobra.Command, desk *memories.Desk, args []string) error) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		desk, err := con.memoryDesk()
+		opened, err := con.open()
 		if err != nil {
 			return err
 		}
-		return run(cmd, desk, args)
+		return run(cmd, memories.Open(opened.Home(), ".", answerflags.UserName()), args)
 	}
 	con.jsonFlag(cmd)
 	return cmd
@@ -86,7 +71,7 @@ of the last 30 runs with the bank has read are named: nobody may need them any m
 		if err != nil {
 			return err
 		}
-		return con.print(append([]memories.Listed{}, list...), func() error {
+		return con.print(list, func() error {
 			if len(list) == 0 {
 				fmt.Fprintln(con.err, "There are no banks here. A run of a cascade with \"memory\": \"NAME\" makes one.")
 				return nil
@@ -109,58 +94,28 @@ is shown it without what would control it. --version prints it as an older versi
 	cmd.Flags().StringVar(&version, "version", "", "the text as this version has it: its `ID`, or the beginning of it")
 	con.wideFlag(cmd)
 	return memoryCommand(con, cmd, func(_ *cobra.Command, desk *memories.Desk, args []string) error {
-		if len(args) == 1 {
-			if version != "" {
-				return exit.UsageError(errors.New("--version goes with PATH"), "windlass memory history "+args[0])
-			}
-			args = append(args, memory.Root)
+		if len(args) == 1 && version != "" {
+			return exit.UsageError(errors.New("--version goes with PATH"), "windlass memory history "+args[0])
 		}
-		file, list, err := desk.Show(args[0], args[1], version)
-		switch {
-		case err != nil:
+		file, list, err := desk.Show(args[0], append(args, memory.Root)[1], version)
+		if err != nil {
 			return err
-		case file == nil:
-			return con.print(append([]memories.File{}, list...), func() error { return showMemories(con, args[0], list) })
 		}
-		return con.print(file, func() error { return showMemory(con, args[0], file) })
+		if file != nil {
+			return con.print(file, func() error {
+				warning(con, reports.MemoryDiverging(args[0], file))
+				return reports.MemoryText(con.out, file)
+			})
+		}
+		return con.print(list, func() error {
+			if len(list) == 0 {
+				fmt.Fprintf(con.err, "The bank %s has no files.\n", args[0])
+				return nil
+			}
+			warning(con, reports.Diverging(args[0], list))
+			return con.table(reports.Memories(list))
+		})
 	})
-}
-
-func showMemories(con *console, name string, list []memories.File) error {
-	if len(list) == 0 {
-		fmt.Fprintf(con.err, "The bank %s has no files.\n", name)
-		return nil
-	}
-	if err := con.table(reports.Memories(list)); err != nil {
-		return err
-	}
-	var divergent []string
-	for i := range list {
-		if len(list[i].Others) > 0 {
-			divergent = append(divergent, list[i].Path)
-		}
-	}
-	if len(divergent) > 0 {
-		con.labelled("Warning: ", reports.Divergent(name, divergent))
-	}
-	return nil
-}
-
-func showMemory(con *console, name string, f *memories.File) error {
-	text := *f.Text
-	if term.IsTerminal(con.out) {
-		text = term.WithoutControls(text)
-		if !strings.HasSuffix(text, "\n") {
-			text += "\n"
-		}
-	}
-	if _, err := fmt.Fprint(con.out, text); err != nil {
-		return err
-	}
-	if f.Current && len(f.Others) > 0 {
-		con.labelled("Warning: ", fmt.Sprintf("this is version %s, and %s is there, too (--version): %s", f.ID, strings.Join(f.Others, ", "), reports.Divergent(name, []string{f.Path})))
-	}
-	return nil
 }
 
 func newMemoryHistoryCommand(con *console) *cobra.Command {
@@ -184,25 +139,16 @@ machine it says how to see the message.`,
 				fmt.Fprintf(con.err, "Nobody has written into the bank %s yet.\n", args[0])
 				return nil
 			}
-			if err := con.table(reports.MemoryVersions(list)); err != nil {
-				return err
-			}
 			for _, see := range reports.SeenBy(list) {
 				con.labelled("The message: ", see)
 			}
-			return nil
+			return con.table(reports.MemoryVersions(list))
 		})
 	})
 }
 
-// memoryEdit is what the flags of windlass memory edit say.
-type memoryEdit struct {
-	file, rename string
-	remove       bool
-}
-
 func newMemoryEditCommand(con *console) *cobra.Command {
-	var o memoryEdit
+	var o memoryflags.Edit
 	cmd := &cobra.Command{
 		Use:   "edit NAME PATH",
 		Short: "Edit, delete or rename a file of a bank",
@@ -214,39 +160,20 @@ that go on see the bank as it was when they began.`,
 		Args:    takes(2, "the name of a bank and a path", "windlass memory show NAME"),
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.file, "file", "", "the text from this `FILE`, - is standard input")
-	f.BoolVar(&o.remove, "delete", false, "remove the file, or the folder with all in it")
-	f.StringVar(&o.rename, "rename", "", "give it this `PATH`")
+	f.StringVar(&o.File, "file", "", "the text from this `FILE`, - is standard input")
+	f.BoolVar(&o.Delete, "delete", false, "remove the file, or the folder with all in it")
+	f.StringVar(&o.Rename, "rename", "", "give it this `PATH`")
 	exclude(cmd, "file", "delete")
 	exclude(cmd, "file", "rename")
 	exclude(cmd, "delete", "rename")
-	return memoryCommand(con, cmd, func(cmd *cobra.Command, desk *memories.Desk, args []string) (err error) {
-		var done *memories.Edited
-		switch {
-		case o.remove:
-			done, err = desk.Delete(cmd.Context(), args[0], args[1])
-		case cmd.Flags().Changed("rename"):
-			done, err = desk.Rename(cmd.Context(), args[0], args[1], o.rename)
-		default:
-			done, err = o.put(cmd, con, desk, args)
-		}
+	return memoryCommand(con, cmd, func(cmd *cobra.Command, desk *memories.Desk, args []string) error {
+		o.HasFile, o.HasName = f.Changed("file"), f.Changed("rename")
+		done, err := o.Do(cmd.Context(), con.in, con.err, desk, args[0], args[1])
 		if err != nil {
 			return err
 		}
 		return con.print(done, func() error { return say(con, reports.MemoryEdited(done)) })
 	})
-}
-
-// put gives a file the text of --file, or of an editor.
-func (o *memoryEdit) put(cmd *cobra.Command, con *console, desk *memories.Desk, args []string) (*memories.Edited, error) {
-	draft, err := desk.Draft(args[0], args[1])
-	if err != nil {
-		return nil, err
-	}
-	if cmd.Flags().Changed("file") {
-		return memoryflags.Put(cmd.Context(), con.in, o.file, desk, draft)
-	}
-	return memoryflags.Edit(cmd.Context(), con.in, con.err, desk, draft)
 }
 
 func newMemoryExportCommand(con *console) *cobra.Command {
@@ -260,28 +187,18 @@ func newMemoryExportCommand(con *console) *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the `FILE` that it is written to; one that exists stays as it is")
 	return memoryCommand(con, cmd, func(_ *cobra.Command, desk *memories.Desk, args []string) error {
-		if output == "" {
-			if term.IsTerminal(con.out) {
-				return exit.UsageError(errors.New("an export is for a file or a pipe, not for a terminal"), "windlass memory export "+args[0]+" -o FILE")
-			}
+		switch {
+		case output == "" && term.IsTerminal(con.out):
+			return exit.UsageError(errors.New("an export is for a file or a pipe, not for a terminal"), "windlass memory export "+args[0]+" -o FILE")
+		case output == "":
 			_, err := desk.Export(args[0], con.out)
 			return err
 		}
-		var text bytes.Buffer
-		done, err := desk.Export(args[0], &text)
+		done, err := memoryflags.Export(desk, args[0], output)
 		if err != nil {
 			return err
 		}
-		switch err := wholefile.WriteNew(output, text.Bytes(), 0o600); {
-		case errors.Is(err, fs.ErrExist):
-			return exit.UsageError(fmt.Errorf("--output %s exists and is not overwritten", output), "--output with a file that does not exist yet")
-		case err != nil:
-			return exit.UsageError(fmt.Errorf("write --output %s: %w", output, err), "--output with a file in a folder that exists")
-		}
-		done.File = output
-		return con.print(done, func() error {
-			return say(con, []string{fmt.Sprintf("Wrote %s: %s of %s.", output, term.Plural(done.Versions, "version"), term.Plural(done.Files, "file"))})
-		})
+		return con.print(done, func() error { return say(con, reports.MemoryExported(done)) })
 	})
 }
 
@@ -296,25 +213,14 @@ look at them before runs read them.`,
 		Args:    takes(2, "the name of a bank and the file of an export", "windlass memory export NAME -o FILE"),
 	}
 	return memoryCommand(con, cmd, func(cmd *cobra.Command, desk *memories.Desk, args []string) error {
-		from, name := con.in, "standard input"
-		if args[1] != "-" {
-			f, err := os.Open(args[1])
-			if err != nil {
-				return exit.UsageError(fmt.Errorf("open the export: %w", err), "windlass memory export NAME -o FILE")
-			}
-			defer f.Close() //nolint:errcheck // only read from
-			from, name = f, filepath.ToSlash(args[1])
-		}
-		done, err := desk.Import(cmd.Context(), args[0], name, from)
+		done, err := memoryflags.Import(cmd.Context(), con.in, desk, args[0], args[1])
 		if err != nil {
 			return err
 		}
 		if len(done.Divergent) > 0 {
-			con.labelled("Warning: ", reports.Divergent(args[0], done.Divergent))
+			warning(con, reports.Divergent(args[0], done.Divergent))
 		}
-		return con.print(done, func() error {
-			return say(con, []string{fmt.Sprintf("Imported %s, %d were there.", term.Plural(done.New, "new version"), done.Known)})
-		})
+		return con.print(done, func() error { return say(con, reports.MemoryImported(done)) })
 	})
 }
 
@@ -332,20 +238,13 @@ redact them. Without a terminal nothing is forgotten without --yes.`,
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return memoryCommand(con, cmd, func(cmd *cobra.Command, desk *memories.Desk, args []string) error {
 		f, err := desk.ToForget(args[0], args[1])
+		if err == nil && !yes {
+			err = confirm(con, consent{
+				would: f.Path + " of the bank " + f.Bank + " would be forgotten", hint: "--yes forgets it", question: "Forget it for good?", refused: "nothing was forgotten",
+			}, func() error { return sayTo(con.err, reports.Forgotten(f, false)) })
+		}
 		if err != nil {
 			return err
-		}
-		if !yes {
-			ask := consent{
-				would: f.Path + " of the bank " + f.Bank + " would be forgotten", hint: "--yes forgets it", question: "Forget it for good?", refused: "nothing was forgotten",
-			}
-			show := func() error {
-				_, err := fmt.Fprintln(con.err, term.CleanLines(strings.Join(reports.Forgotten(f, false), "\n")))
-				return err
-			}
-			if err := con.confirm(ask, show); err != nil {
-				return err
-			}
 		}
 		if f, err = desk.Forget(cmd.Context(), f); err != nil {
 			return err

@@ -140,7 +140,7 @@ func (d *deletion) confirm(con *console, plan *archive.Removal) error {
 		return nil
 	}
 	what := term.Plural(len(plan.Sessions), "session")
-	return con.confirm(consent{
+	return confirm(con, consent{
 		would: what + " would be deleted", hint: "--dry-run lists them, --yes deletes them", question: "Delete this of " + what + " for good?", refused: "nothing was deleted",
 	}, func() error { return con.removed(con.err, plan.Sessions) })
 }

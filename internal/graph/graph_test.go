@@ -23,7 +23,7 @@ func load(t *testing.T, path string) *cascade.Cascade {
 	t.Helper()
 	c, _, err := library.Folders{}.Load(t.Context(), path, cascade.Known{Tools: []string{
 		"list_files", "read_file", "search_files", "write_file", "set_state", "get_state", "search_context",
-		"request_decision", "ask_human", "ask_human_custom", "await_signal", "fire_signal",
+		"request_decision", "ask_human", "ask_human_custom", "await_signal", "fire_signal", "memory",
 	}})
 	require.NoError(t, err)
 	return c
@@ -109,7 +109,7 @@ func TestExamples(t *testing.T) {
 		golden(t, name+".svg", g.SVG())
 		requireWhole(t, g)
 	}
-	require.Equal(t, 22, n)
+	require.Equal(t, 23, n)
 }
 
 func golden(t *testing.T, path, text string) {

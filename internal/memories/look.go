@@ -210,12 +210,12 @@ func readersOf(h *bank.History) map[string][]string {
 	return out
 }
 
-// seeing returns the command that shows the messages of the phase in which a call was made.
+// seeing returns the command that shows the messages of the phase in which a call was made; of one with several visits or
+// parts, the one that lists its calls.
 func seeing(session string, key echo.Key) string {
 	p := key.Path()
-	if p.Attempt == 0 || p.Scope != "" {
+	if p.Attempt == 0 || p.Scope != "" || p.Visit > 1 || len(p.Branches) > 0 {
 		return "windlass show " + session + " --calls"
 	}
-	p.Attempt, p.Turn, p.Effect = 0, 0, nil
-	return "windlass context show " + session + " --phase " + Quoted(p.Key().String())
+	return "windlass context show " + session + " --phase " + Quoted(p.Phase)
 }

@@ -1,13 +1,16 @@
-// Package memoryflags has the texts that a person gives windlass memory edit: those of a file, or of an editor.
+// Package memoryflags does what the flags of windlass memory say: it takes texts from files and an editor, and exports to files.
 package memoryflags
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 
 	"github.com/windlass-run/windlass/engine/memory"
@@ -15,10 +18,36 @@ import (
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/memories"
 	"github.com/windlass-run/windlass/internal/term/editor"
+	"github.com/windlass-run/windlass/internal/wholefile"
 )
 
-// Put gives a draft the text of --file, which may be - for in. The text of a file may not be longer than a bank takes.
-func Put(ctx context.Context, in io.Reader, file string, desk *memories.Desk, draft *memories.Draft) (*memories.Edited, error) {
+// Edit is what the flags of windlass memory edit say.
+type Edit struct {
+	File, Rename     string
+	HasFile, HasName bool // they are given
+	Delete           bool
+}
+
+// Do changes a file of a bank. in and out are the terminal of an editor, in also what --file - reads.
+func (e *Edit) Do(ctx context.Context, in io.Reader, out io.Writer, desk *memories.Desk, bank, path string) (*memories.Edited, error) {
+	switch {
+	case e.Delete:
+		return desk.Delete(ctx, bank, path)
+	case e.HasName:
+		return desk.Rename(ctx, bank, path, e.Rename)
+	}
+	draft, err := desk.Draft(bank, path)
+	if err != nil {
+		return nil, err
+	}
+	if e.HasFile {
+		return put(ctx, in, e.File, desk, draft)
+	}
+	return edit(ctx, in, out, desk, draft)
+}
+
+// put gives a draft the text of --file, which may be - for in. The text of a file may not be longer than a bank takes.
+func put(ctx context.Context, in io.Reader, file string, desk *memories.Desk, draft *memories.Draft) (*memories.Edited, error) {
 	from := in
 	if file != "-" {
 		f, err := os.Open(file)
@@ -38,14 +67,14 @@ func Put(ctx context.Context, in io.Reader, file string, desk *memories.Desk, dr
 	return desk.Put(ctx, draft, string(text))
 }
 
-// Edit has a person change a draft in an editor, on a terminal in and out, and puts it in place. What is not taken is kept
+// edit has a person change a draft in an editor, on a terminal in and out, and puts it in place. What is not taken is kept
 // in a file, which the error names.
-func Edit(ctx context.Context, in io.Reader, out io.Writer, desk *memories.Desk, draft *memories.Draft) (*memories.Edited, error) {
-	edit := editor.Of(in, out, nameOf(draft.Path))
-	if edit == nil {
+func edit(ctx context.Context, in io.Reader, out io.Writer, desk *memories.Desk, draft *memories.Draft) (*memories.Edited, error) {
+	change := editor.Of(in, out, nameOf(draft.Path))
+	if change == nil {
 		return nil, exit.UsageError(errors.New("there is no editor: neither VISUAL nor EDITOR names one"), "--file FILE")
 	}
-	text, err := edit(draft.Text)
+	text, err := change(draft.Text)
 	if err != nil {
 		return nil, err
 	}
@@ -71,4 +100,34 @@ func nameOf(p string) string {
 		return "memory" + end
 	}
 	return "memory.txt"
+}
+
+// Export writes the versions of a bank into a file that is not there yet.
+func Export(desk *memories.Desk, bank, output string) (*memories.Exported, error) {
+	var text bytes.Buffer
+	done, err := desk.Export(bank, &text)
+	if err != nil {
+		return nil, err
+	}
+	switch err := wholefile.WriteNew(output, text.Bytes(), 0o600); {
+	case errors.Is(err, fs.ErrExist):
+		return nil, exit.UsageError(fmt.Errorf("--output %s exists and is not overwritten", output), "--output with a file that does not exist yet")
+	case err != nil:
+		return nil, exit.UsageError(fmt.Errorf("write --output %s: %w", output, err), "--output with a file in a folder that exists")
+	}
+	done.File = output
+	return done, nil
+}
+
+// Import reads an export from a file, or from in where it is -.
+func Import(ctx context.Context, in io.Reader, desk *memories.Desk, bank, file string) (*memories.Imported, error) {
+	if file == "-" {
+		return desk.Import(ctx, bank, "standard input", in)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, exit.UsageError(fmt.Errorf("open the export: %w", err), "windlass memory export NAME -o FILE")
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	return desk.Import(ctx, bank, filepath.ToSlash(file), f)
 }

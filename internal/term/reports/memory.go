@@ -3,6 +3,7 @@ package reports
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -29,7 +30,7 @@ func Banks(list []memories.Listed, every bool) *term.Table {
 		}
 		note := oneline.Of(b.Error)
 		if len(b.Unread) > 0 {
-			note = fmt.Sprintf("not read in %d runs: %s", bank.UnreadRuns, strings.Join(short(b.Unread), ", "))
+			note = fmt.Sprintf("not read in %d runs: %s", bank.UnreadRuns, strings.Join(inBank(b.Unread), ", "))
 		}
 		if b.Error != "" {
 			cells = []string{b.Bank, "", "", "", "", ""}
@@ -39,11 +40,11 @@ func Banks(list []memories.Listed, every bool) *term.Table {
 		}
 		t.Add(append(cells, note)...)
 	}
-	return t.Key("bank").Drop("versions", "sessions", "bytes", "folder").WrapLast()
+	return t.Key("bank").Drop("versions", "sessions", "bytes").WrapLast()
 }
 
-// short returns paths as a person may write them.
-func short(paths []string) []string {
+// inBank returns paths as a person may write them.
+func inBank(paths []string) []string {
 	out := slices.Clone(paths)
 	for i := range out {
 		out[i] = strings.TrimPrefix(out[i], memory.Root+"/")
@@ -78,18 +79,20 @@ func Memories(list []memories.File) *term.Table {
 // MemoryVersions has a row for each version, the newest last.
 func MemoryVersions(list []memories.Version) *term.Table {
 	t := term.NewTable("version", "at", "by", "where", "command", "file", ">bytes", "state", "read by")
+	short := make([]string, len(list)) // the times, without the year
 	for i := range list {
 		v := &list[i]
-		size, file := term.Count(int64(v.Bytes)), short([]string{v.Path})[0]
+		short[i] = v.At.Local().Format("01-02 15:04")
+		size, file := term.Count(int64(v.Bytes)), inBank([]string{v.Path})[0]
 		if v.Gone || v.Forgotten {
 			size = ""
 		}
 		if v.From != "" {
-			file += ", before " + short([]string{v.From})[0]
+			file += ", before " + inBank([]string{v.From})[0]
 		}
 		t.Add(v.ID, minute(v.At), oneline.Of(v.Who()), v.Key.String(), oneline.Of(v.Command), file, size, stateOf(v), readBy(v.ReadBy))
 	}
-	return t.Key("version").Drop("where", "bytes", "at", "read by", "command")
+	return t.Key("version").Shorten("at", short).Drop("where", "read by", "bytes", "command")
 }
 
 // stateOf says what a version is among those of its path.
@@ -152,10 +155,56 @@ func MemoryEdited(e *memories.Edited) (lines []string) {
 	return lines
 }
 
+// MemoryExported says what an export has.
+func MemoryExported(e *memories.Exported) []string {
+	return []string{fmt.Sprintf("Wrote %s: %s of %s.", e.File, term.Plural(e.Versions, "version"), term.Plural(e.Files, "file"))}
+}
+
+// MemoryImported says what an import has come to.
+func MemoryImported(i *memories.Imported) []string {
+	return []string{fmt.Sprintf("Imported %s, %d were there.", term.Plural(i.New, "new version"), i.Known)}
+}
+
+// Diverging returns the warning of files of a bank that have several versions which nothing replaces; "" for none.
+func Diverging(name string, list []memories.File) string {
+	var paths []string
+	for i := range list {
+		if len(list[i].Others) > 0 {
+			paths = append(paths, list[i].Path)
+		}
+	}
+	if len(paths) == 0 {
+		return ""
+	}
+	return Divergent(name, paths)
+}
+
 // Divergent says of paths that several versions are there which nothing replaces, and what settles it.
 func Divergent(name string, paths []string) string {
+	were := "were"
+	if len(paths) == 1 {
+		were = "was"
+	}
 	return fmt.Sprintf("%s of the bank %s %s written here and elsewhere, and both versions are kept. Runs see the newer one. The next write settles it: windlass memory edit %s PATH",
-		strings.Join(paths, ", "), name, map[bool]string{true: "was", false: "were"}[len(paths) == 1], name)
+		strings.Join(paths, ", "), name, were, name)
+}
+
+// MemoryText writes the text of a file as it is; a terminal is shown it without what would control it.
+func MemoryText(w io.Writer, f *memories.File) error {
+	text := *f.Text
+	if term.IsTerminal(w) {
+		text = strings.TrimSuffix(term.WithoutControls(text), "\n") + "\n"
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// MemoryDiverging is [Diverging] of a file that is shown.
+func MemoryDiverging(name string, f *memories.File) string {
+	if !f.Current || len(f.Others) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("this is version %s, and %s is there, too (--version): %s", f.ID, strings.Join(f.Others, ", "), Divergent(name, []string{f.Path}))
 }
 
 // Forgotten says what a bank has forgotten, or would forget, and where the text is still.
