@@ -3,6 +3,7 @@ package memories
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -155,7 +156,7 @@ func (d *Desk) History(name, path string) ([]Version, error) {
 	if err != nil {
 		return nil, err
 	}
-	var only []string
+	var only map[string]bool
 	if path != "" {
 		if path, err = pathIn(name, path); err != nil {
 			return nil, err
@@ -169,7 +170,7 @@ func (d *Desk) History(name, path string) ([]Version, error) {
 	for _, e := range h.Entries {
 		for i := range e.Versions {
 			p := bank.Placed{Version: &e.Versions[i], Entry: e}
-			if only != nil && !slices.Contains(only, p.Path) {
+			if only != nil && !only[p.ID] {
 				continue
 			}
 			v := versionOf(p)
@@ -184,15 +185,13 @@ func (d *Desk) History(name, path string) ([]Version, error) {
 	return out, nil
 }
 
-// under returns the paths whose history is that of a path: it, what is in it, and what these were called before.
-func under(h *bank.History, path string) (out []string) {
+// under returns the versions, by their ids, of a path and of all that is in it, also under names that these had before.
+func under(h *bank.History, path string) map[string]bool {
+	out := map[string]bool{}
 	for _, p := range h.Paths() {
 		if p == path || strings.HasPrefix(p, path+"/") {
-			for _, name := range h.Names(p) {
-				if !slices.Contains(out, name) {
-					out = append(out, name)
-				}
-			}
+			family, _ := h.Family(p)
+			maps.Copy(out, family)
 		}
 	}
 	return out
