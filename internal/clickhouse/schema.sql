@@ -659,7 +659,7 @@ FROM
 (
     SELECT *, {{template "copied"}}
     FROM {{table "unified_logs"}} AS l FINAL {{template "joinForks"}}
-    WHERE node_type = 'value' AND effect = 'memory'
+    WHERE node_type = 'value' AND JSONHas(data_json, 'bank') AND JSONHas(data_json, 'command')
 ) AS m
 ARRAY JOIN JSONExtractArrayRaw(m.data_json, 'wrote') AS v
 WHERE NOT m.copied;
@@ -675,7 +675,7 @@ FROM
 (
     SELECT *, {{template "copied"}}
     FROM {{table "unified_logs"}} AS l FINAL {{template "joinForks"}}
-    WHERE node_type = 'value' AND effect = 'memory'
+    WHERE node_type = 'value' AND JSONHas(data_json, 'bank') AND JSONHas(data_json, 'command')
 ) AS m
 ARRAY JOIN JSONExtractArrayRaw(m.data_json, 'read') AS v
 WHERE NOT m.copied;
