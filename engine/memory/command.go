@@ -129,6 +129,9 @@ func (w *whole) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
+// Writes reports whether the command changes files.
+func (c *Command) Writes() bool { return c.Command != commandView }
+
 // Run runs the command over the files of a bank, which it does not change: the result has the changes. The result of a
 // command that fails has a text for the model and no changes. The files are those of a bank: their paths are such that
 // create makes them. It is safe for concurrent use, as long as nobody changes the files.

@@ -17,8 +17,10 @@ type banks struct {
 
 // Call implements [memory.Banks].
 func (b banks) Call(ctx context.Context, r *memory.Request) (*echo.MemoryCall, error) {
-	if err := b.run.log.Wait(ctx); err != nil {
-		return nil, err
+	if r.Command.Writes() {
+		if err := b.run.log.Wait(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return b.Store.Call(ctx, r)
 }
