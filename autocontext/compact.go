@@ -32,9 +32,10 @@ func (g *guard) compact(target, most int64) (*Ask, bool) {
 		g.reshape()
 		return nil, true
 	}
-	allowance := min(max(percent(g.limit(), summaryShare), minSummary), maxSummary)
+	full := g.fullAt(g.limit())
+	allowance := min(max(percent(full, summaryShare), minSummary), maxSummary)
 	if n := g.settings.SummaryTokens; n > 0 {
-		allowance = min(max(n, minSummary), percent(g.limit(), mostSummary))
+		allowance = min(max(n, minSummary), percent(full, mostSummary))
 	}
 	covers := g.coverable(target, most, allowance)
 	if covers == 0 { // the newest messages alone are too large

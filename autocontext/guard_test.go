@@ -133,6 +133,21 @@ func TestGuardAtTokens(t *testing.T) {
 	}
 }
 
+// In a window that is much larger, compact_at_tokens has older messages summed up as a limit of that size does.
+func TestGuardAtTokensOfALargeWindow(t *testing.T) {
+	t.Parallel()
+	p := newPhase(t, guarded(300_000, func(in *cascade.Intra) { in.Guard.CompactAtTokens = 3000 }))
+	summed, largest := false, int64(0)
+	for range 300 {
+		p.reads(1, 700)
+		require.NoError(t, p.call())
+		summed = summed || strings.Contains(p.told(), "older messages were summed up")
+		largest = max(largest, p.size())
+	}
+	require.True(t, summed)
+	require.Less(t, largest, int64(3000))
+}
+
 // Limits that nobody knows are no limits; nor is there a guard when it is off.
 func TestGuardRests(t *testing.T) {
 	t.Parallel()
@@ -305,7 +320,7 @@ func TestGuardFailingSummariser(t *testing.T) {
 	for name, ans := range map[string]autocontext.Answer{"fails": {Failed: true}, "says nothing": {Text: " \n\t"}} {
 		p := newPhase(t, guarded(2000, nil))
 		p.answers = func(*autocontext.Ask) autocontext.Answer { return ans }
-		for range 40 {
+		for range 300 {
 			p.calls(filler(0, 600), result{text: filler(p.turn, 190)})
 			require.NoError(t, p.call(), name)
 			require.LessOrEqual(t, p.size(), int64(1800), name)
@@ -333,7 +348,7 @@ func TestGuardLongSummaryIsCut(t *testing.T) {
 			}
 			p := newPhase(t, s)
 			p.answers = func(*autocontext.Ask) autocontext.Answer { return autocontext.Answer{Text: text} }
-			for range 40 {
+			for range 300 {
 				p.say(filler(0, 500)).user(echo.KindTurnPrompt, "go on")
 				require.NoError(t, p.call(), name)
 				require.LessOrEqual(t, p.size(), int64(2700), name)
