@@ -17,6 +17,15 @@ type Seen struct {
 // Of returns the number of the newest entry as of which a path is seen.
 func (s Seen) Of(path string) uint64 { return max(s.Start, s.Paths[path]) }
 
+// Last returns the number of the newest entry that is seen of any path.
+func (s Seen) Last() uint64 {
+	last := s.Start
+	for _, at := range s.Paths {
+		last = max(last, at)
+	}
+	return last
+}
+
 // With returns s with some paths seen as of later entries. What calls of one turn came to is added in any order.
 func (s Seen) With(paths []echo.MemorySeen) Seen {
 	if len(paths) == 0 {

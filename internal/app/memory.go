@@ -27,7 +27,7 @@ func (b banks) Call(ctx context.Context, r *memory.Request) (*echo.MemoryCall, e
 
 // openBanks returns the banks of the run's project folder. Those that its phases name can be read.
 func openBanks(o *opening) (banks, error) {
-	store := bank.Open(o.app.home, o.run.started.Dir, o.app.options.Now)
+	store := bank.Open(o.app.home, o.run.started.Dir, o.app.options.Now).For(o.run.header.StartedAt)
 	for _, name := range cascade.BanksOf(o.run.cascade) {
 		if _, err := store.Read(name); err != nil {
 			return banks{}, err

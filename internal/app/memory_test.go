@@ -98,7 +98,7 @@ func TestMemoryOverSessions(t *testing.T) {
 	require.Equal(t, []string{
 		"Work on sea.",
 		"Here's the content of /memories/a.md with line numbers:\n     1\tone\n     2\t",
-		"Error: Another call has changed /memories/a.md, which this run has not seen yet, so nothing was written.\n\n" +
+		"Error: Since this run began, another one, or a person, has changed /memories/a.md, so nothing was written.\n\n" +
 			"Here's the content of /memories/a.md with line numbers:\n     1\ttwo\n     2\t\n\nDecide again with what is there now.",
 		"Here's the content of /memories/a.md with line numbers:\n     1\ttwo\n     2\t",
 		"No replacement was performed, old_str `one` did not appear verbatim in /memories/a.md.",
@@ -167,6 +167,56 @@ func TestForkWithABank(t *testing.T) {
 	require.Equal(t, "done", res.Output)
 	require.Equal(t, "Here's the content of /memories/a.md with line numbers:\n     1\tone\n     2\t", m.texts[2])
 	verifyTree(t, a, "fork")
+}
+
+// A session that has the id of a deleted one is another session, for the bank too.
+func TestMemoryOfAnIDUsedAgain(t *testing.T) {
+	t.Parallel()
+	a, job := newApp(t), treeJob(t, memoryFiles, "n.json")
+	for range 2 {
+		m := &remembering{t: t, answers: []string{viewNote, createNote, "done"}}
+		runs(t, a, job, "nightly", m)
+		require.Equal(t, []string{"Work on sea.", "The path /memories/a.md does not exist. Please provide a valid path.", "File created successfully at: /memories/a.md"}, m.texts)
+		h, err := banksOf(t, a).Read("notes")
+		require.NoError(t, err)
+		require.Contains(t, h.Files(h.Now()), "/memories/a.md")
+		_, err = banksOf(t, a).Edit(t.Context(), "notes", bank.Edit{Person: "ada", Command: memory.Command{Command: "delete", Path: "/memories/a.md"}, Seen: h.Now()})
+		require.NoError(t, err)
+		require.NoError(t, os.RemoveAll(config.SessionDir(a.home, "nightly")))
+	}
+}
+
+// Elements of a list that write into one file at the same time see each other's writes: none is refused, none is lost.
+func TestMemoryOfParallelCalls(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	files := map[string]string{"each.json": `{"cascade_id": "each", "memory": "notes", "phases": [
+		{"name": "make", "tool": "memory", "inputs": {"command": "create", "path": "/memories/list.md", "file_text": "end\n"}},
+		{"name": "each", "tool": "memory", "inputs": {"command": "insert", "path": "/memories/list.md", "insert_line": 0, "insert_text": "{{ item }}"},
+		 "for_each": {"items": ["a", "b", "c", "d", "e", "f", "g", "h"], "max_parallel": 8}}]}`}
+	runs(t, a, treeJob(t, files, "each.json"), "each", &remembering{t: t})
+	h, err := banksOf(t, a).Read("notes")
+	require.NoError(t, err)
+	v, is := h.Current("/memories/list.md")
+	require.True(t, is)
+	lines := strings.Fields(v.Text)
+	require.Equal(t, "end", lines[8])
+	require.ElementsMatch(t, []string{"a", "b", "c", "d", "e", "f", "g", "h"}, lines[:8])
+	verifyTree(t, a, "each")
+}
+
+// A bank that was removed while a run goes on is no empty bank: the model is told.
+func TestMemoryOfARemovedBank(t *testing.T) {
+	t.Parallel()
+	a, job := newApp(t), treeJob(t, memoryFiles, "n.json")
+	m := &remembering{t: t, answers: []string{createNote, viewNote, "done"}}
+	m.before = map[int]func(*testing.T){1: func(t *testing.T) {
+		t.Helper()
+		require.NoError(t, os.RemoveAll(config.BanksDir(a.home)))
+	}}
+	runs(t, a, job, "gone", m)
+	require.Contains(t, m.texts[2], "Error: The bank notes cannot be used now: bank ")
+	require.Contains(t, m.texts[2], " is damaged at line 1: this run has seen more of it: it was cut off, or is another file")
 }
 
 // A secret is in no bank. One that a bank has, from before it was one, is in no record and in no request.

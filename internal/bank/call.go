@@ -2,6 +2,7 @@ package bank
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,7 +21,11 @@ func (s *Store) Call(ctx context.Context, r *memory.Request) (*echo.MemoryCall, 
 	if err != nil {
 		return nil, err
 	}
-	x := &call{Request: r, file: f, by: Writer{Session: r.Session, Key: r.Key}, result: r.Command.Run(h.Files(r.Seen))}
+	if r.Seen.Last() > h.Last() {
+		return nil, damaged(f.path, int(h.Last())+1, errors.New("this run has seen more of it: it was cut off, or is another file"))
+	}
+	x := &call{Request: r, file: f, by: Writer{Session: r.Session, Began: s.began, Key: r.Key}}
+	x.run(h)
 	switch {
 	case len(x.result.Changes) > 0 || x.done(h) != nil:
 		return x.write(ctx)
@@ -36,6 +41,12 @@ type call struct {
 	file   *file
 	by     Writer
 	result memory.Result
+}
+
+// run runs the command on the bank as the run sees it: what other calls of the same run have written is in it by now.
+func (x *call) run(h *History) {
+	x.Seen = h.withOwn(x.Seen, x.by)
+	x.result = x.Command.Run(h.Files(x.Seen))
 }
 
 // told returns what the call has come to, but for what it has read and written.
@@ -79,6 +90,10 @@ func (x *call) write(ctx context.Context) (*echo.MemoryCall, error) {
 	e, _, err := x.file.append(ctx, func(h *History) (e *Entry, err error) {
 		if had := x.done(h); had != nil {
 			out = x.again(h, had)
+			return nil, nil //nolint:nilnil // see decide
+		}
+		if x.run(h); len(x.result.Changes) == 0 { // for what another call of the run has written since
+			out = x.told(&x.result)
 			return nil, nil //nolint:nilnil // see decide
 		}
 		if out = x.conflict(h); out != nil {
@@ -155,7 +170,7 @@ func (x *call) conflict(h *History) *echo.MemoryCall {
 	out := x.told(&memory.Result{Failed: true})
 	out.Conflict = true
 	var text strings.Builder
-	fmt.Fprintf(&text, "Error: Another call has changed %s, which this run has not seen yet, %s.", listed(changed), strings.TrimSuffix(why, "."))
+	fmt.Fprintf(&text, "Error: Since this run began, another one, or a person, has changed %s, %s.", listed(changed), strings.TrimSuffix(why, "."))
 	for _, path := range changed {
 		out.Seen = append(out.Seen, echo.MemorySeen{Path: path, At: h.Last()})
 		v, is := h.Current(path)

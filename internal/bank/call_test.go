@@ -105,66 +105,66 @@ var conflicts = map[string]struct {
 		nil,
 		[]*memory.Command{has},
 		create(notePath, "mine"),
-		"/memories/a.md, which this run has not seen yet, so nothing was written.\n\nHere's the content of /memories/a.md" + numbers + "one", "Error: File /memories/a.md already exists",
+		"/memories/a.md, so nothing was written.\n\nHere's the content of /memories/a.md" + numbers + "one", "Error: File /memories/a.md already exists",
 	},
 	"str_replace": {
 		[]*memory.Command{has},
 		[]*memory.Command{replaces(notePath, "one", "two")},
 		replaces(notePath, "one", "mine"),
-		"/memories/a.md, which this run has not seen yet, so nothing was written.\n\nHere's the content of /memories/a.md" + numbers + "two",
+		"/memories/a.md, so nothing was written.\n\nHere's the content of /memories/a.md" + numbers + "two",
 		"No replacement was performed, old_str `one` did not appear verbatim in /memories/a.md.",
 	},
 	"str_replace of what is deleted": {
 		[]*memory.Command{has},
 		[]*memory.Command{remove(notePath)},
 		replaces(notePath, "one", "mine"),
-		"/memories/a.md, which this run has not seen yet, so nothing was written.\n\n/memories/a.md does not exist any more.",
+		"/memories/a.md, so nothing was written.\n\n/memories/a.md does not exist any more.",
 		"Error: The path /memories/a.md does not exist. Please provide a valid path.",
 	},
 	"insert": {
 		[]*memory.Command{has},
 		[]*memory.Command{replaces(notePath, "one", "two")},
 		insert(notePath, 1, "mine"),
-		"/memories/a.md, which this run has not seen yet, so nothing was written.\n\nHere's the content of /memories/a.md" + numbers + "two", "The file /memories/a.md has been edited.",
+		"/memories/a.md, so nothing was written.\n\nHere's the content of /memories/a.md" + numbers + "two", "The file /memories/a.md has been edited.",
 	},
 	"delete": {
 		[]*memory.Command{has},
 		[]*memory.Command{replaces(notePath, "one", "two")},
 		remove(notePath),
-		"/memories/a.md, which this run has not seen yet, so nothing was written.\n\nHere's the content of /memories/a.md" + numbers + "two", "Successfully deleted /memories/a.md",
+		"/memories/a.md, so nothing was written.\n\nHere's the content of /memories/a.md" + numbers + "two", "Successfully deleted /memories/a.md",
 	},
 	"delete of a folder": {
 		[]*memory.Command{create("/memories/d/a", "a"), create("/memories/d/b", "b")},
 		[]*memory.Command{replaces("/memories/d/b", "b", "c"), remove("/memories/d/a")},
 		remove("/memories/d"),
-		"/memories/d/a, /memories/d/b, which this run has not seen yet, so nothing was written.\n\n/memories/d/a does not exist any more.\n\nHere's the content of /memories/d/b" + numbers + "c",
+		"/memories/d/a, /memories/d/b, so nothing was written.\n\n/memories/d/a does not exist any more.\n\nHere's the content of /memories/d/b" + numbers + "c",
 		"Successfully deleted /memories/d",
 	},
 	"rename": {
 		[]*memory.Command{has},
 		[]*memory.Command{replaces(notePath, "one", "two")},
 		rename(notePath, "/memories/b.md"),
-		"/memories/a.md, which this run has not seen yet, so nothing was written.\n\nHere's the content of /memories/a.md" + numbers + "two",
+		"/memories/a.md, so nothing was written.\n\nHere's the content of /memories/a.md" + numbers + "two",
 		"Successfully renamed /memories/a.md to /memories/b.md",
 	},
 	"rename to what is there now": {
 		[]*memory.Command{has},
 		[]*memory.Command{create("/memories/b.md", "two")},
 		rename(notePath, "/memories/b.md"),
-		"/memories/b.md, which this run has not seen yet, so nothing was written.\n\nHere's the content of /memories/b.md" + numbers + "two",
+		"/memories/b.md, so nothing was written.\n\nHere's the content of /memories/b.md" + numbers + "two",
 		"Error: The destination /memories/b.md already exists",
 	},
 	"rename to what is a folder now": {
 		[]*memory.Command{has},
 		[]*memory.Command{create("/memories/b/c", "two")},
 		rename(notePath, "/memories/b"),
-		"/memories/b/c, which this run has not seen yet, so nothing was written: The destination /memories/b already exists.", "Error: The destination /memories/b already exists",
+		"/memories/b/c, so nothing was written: The destination /memories/b already exists.", "Error: The destination /memories/b already exists",
 	},
 	"upper and lower case": {
 		nil,
 		[]*memory.Command{has},
 		create("/memories/A.md", "mine"),
-		"/memories/a.md, which this run has not seen yet, so nothing was written: The path /memories/A.md is the same as the existing /memories/a.md but for upper and lower case or the encoding of characters, " +
+		"/memories/a.md, so nothing was written: The path /memories/A.md is the same as the existing /memories/a.md but for upper and lower case or the encoding of characters, " +
 			"and some disks cannot keep both. Use the existing name, or one that differs more.",
 		"Error: The path /memories/A.md is the same as the existing /memories/a.md but for upper and lower case or the encoding of characters, " +
 			"and some disks cannot keep both. Use the existing name, or one that differs more",
@@ -173,13 +173,13 @@ var conflicts = map[string]struct {
 		nil,
 		[]*memory.Command{create("/memories/d/a", "a")},
 		create("/memories/d", "mine"),
-		"/memories/d/a, which this run has not seen yet, so nothing was written: File /memories/d already exists.", "Error: File /memories/d already exists",
+		"/memories/d/a, so nothing was written: File /memories/d already exists.", "Error: File /memories/d already exists",
 	},
 	"a file in what is a file now": {
 		nil,
 		[]*memory.Command{create("/memories/d", "a")},
 		create("/memories/d/a", "mine"),
-		"/memories/d, which this run has not seen yet, so nothing was written: The path /memories/d/a cannot be in /memories/d, which is a file.",
+		"/memories/d, so nothing was written: The path /memories/d/a cannot be in /memories/d, which is a file.",
 		"Error: The path /memories/d/a cannot be in /memories/d, which is a file",
 	},
 }
@@ -203,7 +203,7 @@ func TestConflicts(t *testing.T) {
 			}
 			files := b.files(t)
 			out := s.call(t, c.command)
-			require.Equal(t, "Error: Another call has changed "+c.conflict+"\n\nDecide again with what is there now.", out.Text)
+			require.Equal(t, "Error: Since this run began, another one, or a person, has changed "+c.conflict+"\n\nDecide again with what is there now.", out.Text)
 			require.True(t, out.Failed)
 			require.True(t, out.Conflict)
 			require.Empty(t, out.Wrote)
@@ -244,7 +244,7 @@ func TestLongConflict(t *testing.T) {
 	}
 	out := s.call(t, remove("/memories/d"))
 	require.True(t, out.Conflict)
-	require.Contains(t, out.Text, "/memories/d/18, /memories/d/19 and 10 more, which this run has not seen yet, so nothing was written.")
+	require.Contains(t, out.Text, "/memories/d/18, /memories/d/19 and 10 more, so nothing was written.")
 	require.NotContains(t, out.Text, "/memories/d/29")
 	require.Less(t, len(out.Text), 2*memory.MaxAnswer)
 	require.Len(t, out.Seen, 30)
@@ -263,7 +263,7 @@ func TestLimitsOverSessions(t *testing.T) {
 	}
 	out := s.call(t, create(notePath, text))
 	require.True(t, out.Conflict)
-	require.Contains(t, out.Text, ", which this run has not seen yet, so nothing was written: The files in /memories would have 16793600 bytes together, the limit is 16777216. Delete or shorten files first.\n\nDecide again")
+	require.Contains(t, out.Text, ", so nothing was written: The files in /memories would have 16793600 bytes together, the limit is 16777216. Delete or shorten files first.\n\nDecide again")
 	s.does(t, remove("/memories/001"))
 	s.does(t, create(notePath, text))
 }

@@ -36,7 +36,8 @@ type Entry struct {
 // Writer says who has written or read: a call of a run, or a person.
 type Writer struct {
 	Session string   `json:"session,omitempty"`
-	Key     echo.Key `json:"key,omitzero"` // of the call
+	Began   int64    `json:"began,omitempty"` // when the session did, in microseconds of Unix time: an id can be used again once its session is deleted
+	Key     echo.Key `json:"key,omitzero"`    // of the call
 	Person  string   `json:"person,omitempty"`
 }
 

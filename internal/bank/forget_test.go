@@ -70,7 +70,7 @@ func TestForgottenWhileSeen(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "The path /memories/a.md does not exist. Please provide a valid path.", s.call(t, view(notePath)).Text)
 	out := s.call(t, create(notePath, "new"))
-	require.Equal(t, "Error: Another call has changed /memories/a.md, which this run has not seen yet, so nothing was written.\n\n/memories/a.md does not exist any more.\n\n"+
+	require.Equal(t, "Error: Since this run began, another one, or a person, has changed /memories/a.md, so nothing was written.\n\n/memories/a.md does not exist any more.\n\n"+
 		"Decide again with what is there now.", out.Text)
 	s.does(t, create(notePath, "new"))
 	require.Equal(t, memory.Files{notePath: "new"}, b.files(t))

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/memory"
 )
 
@@ -139,6 +140,28 @@ func (h *History) Files(seen memory.Seen) memory.Files {
 
 // Now is how somebody sees the bank who sees all of it.
 func (h *History) Now() memory.Seen { return memory.Seen{Start: h.Last()} }
+
+// withOwn returns how a run sees the bank that has written into it since: paths of which all later versions are its own
+// are seen as they are now.
+func (h *History) withOwn(seen memory.Seen, by Writer) memory.Seen {
+	own := map[string]bool{}
+	for _, e := range h.Entries[min(seen.Start, h.Last()):] {
+		mine := by.Session != "" && e.By.Session == by.Session && e.By.Began == by.Began
+		for i := range e.Versions {
+			path := e.Versions[i].Path
+			if was, has := own[path]; e.Seq > seen.Of(path) {
+				own[path] = mine && (was || !has)
+			}
+		}
+	}
+	var more []echo.MemorySeen
+	for path, is := range own {
+		if is {
+			more = append(more, echo.MemorySeen{Path: path, At: h.Last()})
+		}
+	}
+	return seen.With(more)
+}
 
 // by returns the entry that a call has written, nil when it has not.
 func (h *History) by(w Writer, command string, same func(*Entry) bool) *Entry {

@@ -15,6 +15,7 @@ type Store struct {
 	home   string
 	folder string
 	now    func() time.Time
+	began  int64 // of the session that uses it, in microseconds of Unix time; 0: not known
 	on     files
 
 	mu    sync.Mutex // guards files
@@ -59,6 +60,12 @@ func (s *Store) at(ref Ref) *file {
 	return f
 }
 
+// For says when the session began that uses the store. It is called before that does, and returns the store.
+func (s *Store) For(began time.Time) *Store {
+	s.began = began.UnixMicro()
+	return s
+}
+
 // commandOpen is the entry of a session that sees a bank.
 const commandOpen = "open"
 
@@ -68,7 +75,7 @@ func (s *Store) Start(ctx context.Context, bank, session string) (*echo.MemorySt
 	if err != nil {
 		return nil, err
 	}
-	by := Writer{Session: session}
+	by := Writer{Session: session, Began: s.began}
 	var at uint64
 	e, h, err := f.append(ctx, func(h *History) (*Entry, error) {
 		if had := h.by(by, commandOpen, func(*Entry) bool { return true }); had != nil {
