@@ -7,7 +7,7 @@ import (
 // checkMemory holds the memory of a phase against its rules.
 func (k *checker) checkMemory(p located) {
 	continuity.Phase{
-		At: p.at, Title: p.title(), Model: p.asksModel(), Tool: p.Tool, Uses: p.Tackle, Own: p.Memory, Bank: k.cascade.BankOf(p.Phase),
+		At: p.at, Title: p.title(), Model: p.asksModel(), Tool: p.Tool, Inputs: p.Inputs, Uses: p.Tackle, Own: p.Memory, Bank: k.cascade.BankOf(p.Phase),
 	}.Check()
 }
 

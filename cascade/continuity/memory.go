@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/windlass-run/windlass/cascade/document"
 	"github.com/windlass-run/windlass/engine/memory"
@@ -44,13 +45,14 @@ func (m Memory) MarshalJSON() ([]byte, error) {
 
 // Phase is what the rules have to know of a phase.
 type Phase struct {
-	At    document.Place
-	Title string
-	Model bool     // it asks a model
-	Tool  string   // the tool that a phase without a model runs
-	Uses  []string // the tools that its model is offered
-	Own   *Memory  // its memory
-	Bank  string   // the bank that it uses: its own, else that of the cascade
+	At     document.Place
+	Title  string
+	Model  bool                       // it asks a model
+	Tool   string                     // the tool that a phase without a model runs
+	Inputs map[string]json.RawMessage // of that tool; strings in them are templates
+	Uses   []string                   // the tools that its model is offered
+	Own    *Memory                    // its memory
+	Bank   string                     // the bank that it uses: its own, else that of the cascade
 }
 
 // CheckName demands that a memory that is an object names a bank. More may be wrong with it than that.
@@ -68,6 +70,7 @@ func (p Phase) Check() {
 		p.At.KeyError("memory", document.CodeMisplacedField,
 			fmt.Sprintf("\"memory\" belongs to a phase that asks a model, or runs the tool %q; %s does neither", memory.Tool, p.Title), "remove it")
 	}
+	p.checkInputs()
 	if p.Bank != "" || !p.At.Intact("memory") {
 		return
 	}
@@ -79,5 +82,33 @@ func (p Phase) Check() {
 		if name == memory.Tool {
 			p.At.Key("tackle").Element(i).Error(document.CodeMissingKey, fmt.Sprintf("%s offers the tool %q and has no bank", p.Title, memory.Tool), help)
 		}
+	}
+}
+
+// checkInputs holds the inputs of a phase that runs the memory tool against what a command needs, where no template is
+// in them.
+func (p Phase) checkInputs() {
+	if p.Tool != memory.Tool || !p.At.Intact("inputs") {
+		return
+	}
+	for _, value := range p.Inputs {
+		if bytes.Contains(value, []byte("{{")) || bytes.Contains(value, []byte("{%")) {
+			return
+		}
+	}
+	text, err := json.Marshal(p.Inputs)
+	if err != nil {
+		return
+	}
+	c, err := memory.Read(text)
+	problem := ""
+	if err != nil {
+		problem = err.Error()
+	} else {
+		problem = c.CheckPaths()
+	}
+	if problem != "" {
+		problem = strings.TrimPrefix(problem, "Error: ")
+		p.At.KeyError("inputs", document.CodeInvalidValue, fmt.Sprintf("%s runs the tool %q, which would refuse its inputs: %s", p.Title, memory.Tool, problem), "")
 	}
 }

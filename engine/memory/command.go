@@ -132,6 +132,20 @@ func (w *whole) UnmarshalJSON(raw []byte) error {
 // Writes reports whether the command changes files.
 func (c *Command) Writes() bool { return c.Command != commandView }
 
+// CheckPaths says what is wrong with the paths of the command, whatever files there are; "" when nothing is.
+func (c *Command) CheckPaths() (problem string) {
+	paths := []string{c.Path}
+	if c.Command == commandRename {
+		paths = []string{c.OldPath, c.NewPath}
+	}
+	for _, path := range paths {
+		if _, problem := cleanPath(path); problem != "" {
+			return problem
+		}
+	}
+	return ""
+}
+
 // Run runs the command over the files of a bank, which it does not change: the result has the changes. The result of a
 // command that fails has a text for the model and no changes. The files are those of a bank: their paths are such that
 // create makes them. It is safe for concurrent use, as long as nobody changes the files.
