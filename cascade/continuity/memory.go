@@ -100,15 +100,13 @@ func (p Phase) checkInputs() {
 	if err != nil {
 		return
 	}
-	c, err := memory.Read(text)
-	problem := ""
-	if err != nil {
-		problem = err.Error()
-	} else {
+	var problem string
+	if c, err := memory.Read(text); err == nil {
 		problem = c.CheckPaths()
+	} else {
+		problem = err.Error()
 	}
-	if problem != "" {
-		problem = strings.TrimPrefix(problem, "Error: ")
+	if problem = strings.TrimPrefix(problem, "Error: "); problem != "" {
 		p.At.KeyError("inputs", document.CodeInvalidValue, fmt.Sprintf("%s runs the tool %q, which would refuse its inputs: %s", p.Title, memory.Tool, problem), "")
 	}
 }
