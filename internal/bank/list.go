@@ -123,7 +123,7 @@ func (s *Store) findIn(dir string, folder *string) (out []Info, err error) {
 	}
 	for _, f := range names {
 		name, is := strings.CutSuffix(f.Name(), suffix)
-		if !is || !f.Type().IsRegular() || memory.CheckName(name) != nil {
+		if !is || memory.CheckName(name) != nil { // what is no file has a row with that
 			continue
 		}
 		path := filepath.Join(dir, f.Name())

@@ -28,3 +28,30 @@ func TestPipes(t *testing.T) {
 	_, err = b.store().Start(t.Context(), noteBank, "s")
 	require.ErrorIs(t, err, errNoFile)
 }
+
+// TestListOfNoFiles: a link, a folder and a pipe in the place of a bank are listed with the reason, as runs cannot use the
+// bank.
+func TestListOfNoFiles(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	begin(t, b.store(), "s")
+	dir := filepath.Dir(b.path(t))
+	at := func(name string) string { return filepath.Join(dir, name+suffix) }
+	require.NoError(t, os.Symlink(b.path(t), at("a-link")))
+	require.NoError(t, os.Symlink("nowhere", at("b-dangling")))
+	require.NoError(t, os.Mkdir(at("c-folder"), 0o700))
+	require.NoError(t, syscall.Mkfifo(at("d-pipe"), 0o600))
+	for _, every := range []bool{true, false} {
+		list, err := b.store().List(every)
+		require.NoError(t, err)
+		errs := map[string]error{}
+		for i := range list {
+			errs[list[i].Ref.Name] = list[i].Err
+		}
+		require.Len(t, errs, 5)
+		require.NoError(t, errs[noteBank])
+		for _, name := range []string{"a-link", "b-dangling", "c-folder", "d-pipe"} {
+			require.EqualError(t, errs[name], "open bank "+at(name)+": open "+at(name)+": it is not a file of its own")
+		}
+	}
+}
