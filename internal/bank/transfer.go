@@ -137,6 +137,8 @@ func readExport(name string, from io.Reader) (out []Version, err error) {
 		var v Version
 		if err = json.Unmarshal(lines.Bytes(), &v); err == nil {
 			err = checkImported(&v)
+		} else {
+			err = noVersion(err)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read %s:%d: %w", name, number, err)
@@ -154,6 +156,17 @@ func readExport(name string, from io.Reader) (out []Version, err error) {
 		return nil, fmt.Errorf("read %s: it is empty", name)
 	}
 	return out, nil
+}
+
+// noVersion says why a line is no version, without the names that this program has for its parts.
+func noVersion(err error) error {
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && kind.Field != "" {
+		return fmt.Errorf("it is no version of a bank: %s cannot be a JSON %s", kind.Field, kind.Value)
+	}
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("it is no version of a bank: %w", syntax)
+	}
+	return errors.New("it is no version of a bank")
 }
 
 var isID = regexp.MustCompile(`^[0-9a-f]{16}$`).MatchString
