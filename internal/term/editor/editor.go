@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/internal/environment"
+	"github.com/windlass-run/windlass/internal/source"
 )
 
 // Of returns what has a text changed in the editor that the environment names, with a terminal in and out, as a file of a
@@ -56,13 +58,28 @@ func edit(in io.Reader, out io.Writer, command, file, text string) (changed stri
 	if err := cmd.Run(); err != nil {
 		return "", err
 	}
-	info, err := os.Stat(path)
+	return readBack(path)
+}
+
+// readBack returns the text that an editor has left. It has put another file in the place of its own, mostly: what is there
+// now is only read when it is a file.
+func readBack(path string) (string, error) {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", errors.New("it has left no file")
+	}
 	if err != nil {
 		return "", err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		return "", fmt.Errorf("when the editor has ended, %s is a link, %w", filepath.Base(path), source.ErrNoFile)
+	}
+	if err := source.Readable(filepath.Base(path), info.Mode()); err != nil {
+		return "", fmt.Errorf("when the editor has ended, %w", err)
 	}
 	if info.Size() > maxEdited {
 		return "", fmt.Errorf("the text has %d bytes, at most %d are taken", info.Size(), maxEdited)
 	}
-	b, err := os.ReadFile(path)
-	return string(b), err
+	text, err := source.ReadFile(path, maxEdited)
+	return string(text), err
 }
