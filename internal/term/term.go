@@ -2,12 +2,17 @@
 package term
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"runtime"
 	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	xterm "golang.org/x/term"
 )
@@ -57,12 +62,43 @@ func IsUTF8(getenv func(string) string) bool {
 	return runtime.GOOS == "windows" || strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
 }
 
-// WriteJSON writes a value as indented JSON, with <, > and & as they are.
+// WriteJSON writes a value as indented JSON, with <, > and & as they are. A terminal is shown what would control it as
+// escapes, which mean the same.
 func WriteJSON(w io.Writer, v any) error {
+	if !IsTerminal(w) {
+		return encodeJSON(w, v)
+	}
+	var b bytes.Buffer
+	if err := encodeJSON(&b, v); err != nil {
+		return err
+	}
+	_, err := w.Write(EscapedJSON(b.Bytes()))
+	return err
+}
+
+func encodeJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
+}
+
+// EscapedJSON returns valid JSON with an escape for each character that controls a terminal or changes the order of words:
+// such characters are in strings only, but for line breaks.
+func EscapedJSON(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for _, r := range string(text) { // what is no UTF-8 becomes U+FFFD
+		switch {
+		case r == '\n' || !unicode.IsControl(r) && !unicode.Is(unicode.Cf, r):
+			out = utf8.AppendRune(out, r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+	}
+	return out
 }
 
 // IsTerminalInput reports whether r is a terminal, so that somebody can be asked.

@@ -1,6 +1,7 @@
 package term_test
 
 import (
+	"encoding/json"
 	"runtime"
 	"strings"
 	"testing"
@@ -68,6 +69,21 @@ func TestNoTerminal(t *testing.T) {
 	require.Zero(t, term.Width(&out))
 	require.NoError(t, term.WriteJSON(&out, map[string]string{"a": "<b>"}))
 	require.Equal(t, "{\n  \"a\": \"<b>\"\n}\n", out.String())
+}
+
+// TestEscapedJSON: a terminal gets no character that would control it, and the JSON means the same.
+func TestEscapedJSON(t *testing.T) {
+	t.Parallel()
+	const text = "a\x1b[31m\x7f\u009b2J\u202eb\u200d\u2066\ufeff\U000e0041é語\n"
+	var out strings.Builder
+	require.NoError(t, term.WriteJSON(&out, map[string]string{"a": text}))
+	require.Contains(t, out.String(), "\u009b2J\u202e", "a pipe gets the text as it is")
+	shown := term.EscapedJSON([]byte(out.String()))
+	require.Equal(t, "{\n  \"a\": \"a\\u001b[31m\\u007f\\u009b2J\\u202eb\\u200d\\u2066\\ufeff\\udb40\\udc41é語\\n\"\n}\n", string(shown))
+	var back map[string]string
+	require.NoError(t, json.Unmarshal(shown, &back))
+	require.Equal(t, map[string]string{"a": text}, back)
+	require.Equal(t, "\"\ufffd\"", string(term.EscapedJSON([]byte("\"\x9b\""))), "a byte that some terminals take for a command")
 }
 
 // The first variable that is set says the locale.
