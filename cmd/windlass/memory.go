@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -124,7 +125,7 @@ func newMemoryHistoryCommand(con *console) *cobra.Command {
 		Short: "List the versions of a bank: who wrote what, and who has read it",
 		Long: `Lists the versions of a bank, the newest last, or those of a file or folder with the names that it had before: who wrote each by which
 command, where in the session, and which sessions have read it since. "now" is what nothing replaces. Of sessions on this
-machine it says how to see the message.`,
+machine it says how to see the message or the call.`,
 		Example: "  windlass memory history notes\n  windlass memory history notes todo.md --json",
 		Args:    bankAndPath,
 	}
@@ -140,7 +141,11 @@ machine it says how to see the message.`,
 				return nil
 			}
 			for _, see := range reports.SeenBy(list) {
-				con.labelled("The message: ", see)
+				label := "The message: "
+				if strings.HasPrefix(see, "windlass show ") {
+					label = "The call: "
+				}
+				con.labelled(label, see)
 			}
 			return con.table(reports.MemoryVersions(list))
 		})
@@ -231,7 +236,7 @@ func newMemoryForgetCommand(con *console) *cobra.Command {
 		Short: "Take all texts of a file out of a bank, for good",
 		Long: `Takes the texts of all versions of a file out of a bank, also those that it had under earlier names. The versions stay, with
 the hashes of their texts. Records of sessions that wrote or read the file have the text still: it lists the commands that
-redact them. Without a terminal nothing is forgotten without --yes.`,
+redact or delete them. Without a terminal nothing is forgotten without --yes.`,
 		Example: "  windlass memory forget notes secrets.md\n  windlass memory forget notes secrets.md --yes",
 		Args:    takes(2, "the name of a bank and a path", "windlass memory show NAME"),
 	}

@@ -17,6 +17,7 @@ type Forgotten struct {
 	Versions int      // whose text is gone
 	Paths    []string // whose versions these are: the path, and those that the file had before it was renamed
 	Sessions []string // that have written or read one of them: their records have the texts still
+	Calls    []Writer // the calls by which they did, each once
 	Also     []string // paths at which the bank has one of the texts still, now or before
 }
 
@@ -117,8 +118,8 @@ func (h *History) without(path string) (*Forgotten, []*Entry) {
 				touched = true
 			}
 		}
-		if touched && e.By.Session != "" && !slices.Contains(out.Sessions, e.By.Session) {
-			out.Sessions = append(out.Sessions, e.By.Session)
+		if touched && e.By.Session != "" {
+			out.by(e.By)
 		}
 		entries = append(entries, &c)
 	}
@@ -128,6 +129,16 @@ func (h *History) without(path string) (*Forgotten, []*Entry) {
 		}
 	}
 	return out, entries
+}
+
+// by notes a call of a session, once.
+func (f *Forgotten) by(call Writer) {
+	if !slices.Contains(f.Sessions, call.Session) {
+		f.Sessions = append(f.Sessions, call.Session)
+	}
+	if !slices.Contains(f.Calls, call) {
+		f.Calls = append(f.Calls, call)
+	}
 }
 
 func (v *Version) hasText() bool { return !v.Gone && !v.Forgotten }

@@ -30,6 +30,13 @@ func TestForget(t *testing.T) {
 	last := b.history(t).Last()
 	got, err := b.store().Forget(t.Context(), noteBank, "ann", "/memories/d/new")
 	require.NoError(t, err)
+	var callers []string
+	for _, call := range got.Calls {
+		require.False(t, call.Key.IsZero())
+		callers = append(callers, call.Session)
+	}
+	require.Subset(t, callers, got.Sessions)
+	got.Calls = nil
 	require.Equal(t, &Forgotten{
 		Versions: 4, Paths: []string{"/memories/d/new", "/memories/old"}, Sessions: []string{"writer", "reader", "mover"}, Also: []string{"/memories/copy"},
 	}, got)
@@ -55,6 +62,7 @@ func TestForget(t *testing.T) {
 	begin(t, b.store(), "again").does(t, create("/memories/d/new", "new"))
 	got, err = b.store().Forget(t.Context(), noteBank, "ann", "/memories/copy")
 	require.NoError(t, err)
+	got.Calls = nil
 	require.Equal(t, &Forgotten{Versions: 1, Paths: []string{"/memories/copy"}, Sessions: []string{"writer"}}, got)
 	require.NotContains(t, b.text(t), "SECRET")
 	require.Equal(t, "new", b.files(t)["/memories/d/new"])

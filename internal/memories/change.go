@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/windlass-run/windlass/echo"
@@ -188,7 +189,9 @@ type Forgotten struct {
 	Sessions []string `json:"sessions"` // whose records have the text still
 	Missing  []string `json:"missing"`  // those of them that are not on this machine
 	Also     []string `json:"also"`     // other paths with one of the texts
-	Redact   []string `json:"redact"`   // the commands that take it out of the records
+	Look     []string `json:"look"`     // the commands that show the messages with the text, and their hashes
+	Redact   []string `json:"redact"`   // the commands that take it out of these messages
+	Delete   []string `json:"delete"`   // the commands that remove sessions in which a phase without a model had it, as a value
 }
 
 // ToForget returns what Forget would do.
@@ -229,7 +232,7 @@ func (d *Desk) Forget(ctx context.Context, f *Forgotten) (out *Forgotten, err er
 func (d *Desk) forgotten(name, path string, f *bank.Forgotten) (*Forgotten, error) {
 	out := &Forgotten{
 		Bank: name, Path: path, Versions: f.Versions, Names: []string{}, Sessions: append([]string{}, f.Sessions...), Missing: []string{},
-		Also: append([]string{}, f.Also...), Redact: []string{},
+		Also: append([]string{}, f.Also...), Look: []string{}, Redact: []string{}, Delete: []string{},
 	}
 	for _, p := range f.Paths {
 		if p != path {
@@ -244,9 +247,25 @@ func (d *Desk) forgotten(name, path string, f *bank.Forgotten) (*Forgotten, erro
 	for _, s := range out.Sessions {
 		if !strings.Contains(known, " "+s+" ") {
 			out.Missing = append(out.Missing, s)
+		}
+	}
+	for _, call := range f.Calls {
+		if slices.Contains(out.Missing, call.Session) {
 			continue
 		}
-		out.Redact = append(out.Redact, "windlass sessions redact "+s+" HASH --parts")
+		if call.Key.Path().Turn == 0 {
+			out.Delete = withOnce(out.Delete, "windlass sessions delete "+call.Session)
+			continue
+		}
+		out.Look = withOnce(out.Look, seeing(call.Session, call.Key))
+		out.Redact = withOnce(out.Redact, "windlass sessions redact "+call.Session+" HASH --parts")
 	}
 	return out, nil
+}
+
+func withOnce(list []string, one string) []string {
+	if slices.Contains(list, one) {
+		return list
+	}
+	return append(list, one)
 }

@@ -209,12 +209,16 @@ func readersOf(h *bank.History) map[string][]string {
 	return out
 }
 
-// seeing returns the command that shows the messages of the phase in which a call was made; of one with several visits or
-// parts, the one that lists its calls.
+// seeing returns the command that shows the messages of the phase in which a call was made, of the visit or the part of it
+// where there are several. A phase without a model has no messages: its call is in the list of what the session has done.
 func seeing(session string, key echo.Key) string {
 	p := key.Path()
-	if p.Attempt == 0 || p.Scope != "" || p.Visit > 1 || len(p.Branches) > 0 {
-		return "windlass show " + session + " --calls"
+	if p.Turn == 0 || p.Attempt == 0 || p.Scope != "" {
+		return "windlass show " + session
 	}
-	return "windlass context show " + session + " --phase " + Quoted(p.Phase)
+	place := p.Phase
+	if p.Visit > 1 || len(p.Branches) > 0 {
+		place, _, _ = strings.Cut(key.String(), "/attempt")
+	}
+	return "windlass context show " + session + " --phase " + Quoted(place)
 }

@@ -225,7 +225,9 @@ func Forgotten(f *memories.Forgotten, done bool) (lines []string) {
 	}
 	add("Also under the names that the file had before:", f.Names)
 	add("Other files of the bank have, or had, one of the texts, and keep it:", f.Also)
-	add("Records of sessions have the text still. windlass context show SESSION prints each HASH:", f.Redact)
+	add("Messages of sessions have the text still. These commands print them, with their hashes:", f.Look)
+	add("These take it out, with the HASH of such a message:", f.Redact)
+	add("In the records of sessions it is a value of a phase without a model, too. Redaction does not reach that yet; these remove the session:", f.Delete)
 	add("Sessions that are not on this machine have it in their records, too:", f.Missing)
 	return lines
 }
