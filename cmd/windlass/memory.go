@@ -142,7 +142,7 @@ machine it says how to see the message or the call.`,
 			}
 			for _, see := range reports.SeenBy(list) {
 				label := "The message: "
-				if strings.HasPrefix(see, "windlass show ") {
+				if !strings.HasPrefix(see, "windlass context ") {
 					label = "The call: "
 				}
 				con.labelled(label, see)

@@ -210,15 +210,20 @@ func readersOf(h *bank.History) map[string][]string {
 }
 
 // seeing returns the command that shows the messages of the phase in which a call was made, of the visit or the part of it
-// where there are several. A phase without a model has no messages: its call is in the list of what the session has done.
+// where there are several; where that has a name that a shell may not take as it is, the one that lists the calls. A phase
+// without a model has no messages: its call is in what the session has done.
 func seeing(session string, key echo.Key) string {
 	p := key.Path()
 	if p.Turn == 0 || p.Attempt == 0 || p.Scope != "" {
 		return "windlass show " + session
 	}
-	place := p.Phase
+	phase := Quoted(p.Phase)
 	if p.Visit > 1 || len(p.Branches) > 0 {
-		place, _, _ = strings.Cut(key.String(), "/attempt")
+		if phase != p.Phase || slices.ContainsFunc(p.Branches, func(b echo.Step) bool { return b.Name != "" }) {
+			return "windlass show " + session + " --calls"
+		}
+		p.Attempt, p.Turn, p.Effect = 0, 0, nil
+		phase = p.Key().String()
 	}
-	return "windlass context show " + session + " --phase " + Quoted(place)
+	return "windlass context show " + session + " --phase " + phase
 }
