@@ -106,7 +106,8 @@ func TestWhatIsNoFile(t *testing.T) {
 			require.EqualError(t, err, want)
 			list, err := b.store().List(false)
 			require.NoError(t, err)
-			require.Empty(t, list)
+			require.Len(t, list, 1)
+			require.EqualError(t, list[0].Err, want)
 		})
 	}
 	text, err := os.ReadFile(other)
