@@ -6,9 +6,11 @@ import (
 
 // checkMemory holds the memory of a phase against its rules.
 func (k *checker) checkMemory(p located) {
-	continuity.Phase{
-		At: p.at, Title: p.title(), Model: p.asksModel(), Tool: p.Tool, Inputs: p.Inputs, Uses: p.Tackle, Own: p.Memory, Bank: k.cascade.BankOf(p.Phase),
-	}.Check()
+	of := continuity.Phase{At: p.at, Title: p.title(), Model: p.asksModel(), Tool: p.Tool, Uses: p.Tackle, Own: p.Memory, Bank: k.cascade.BankOf(p.Phase)}
+	if !k.known.Recorded { // what is redacted of a recorded one may be no command any more
+		of.Inputs = p.Inputs
+	}
+	of.Check()
 }
 
 // checkBank warns of a bank of the cascade that no phase uses.

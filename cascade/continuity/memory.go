@@ -88,7 +88,7 @@ func (p Phase) Check() {
 // checkInputs holds the inputs of a phase that runs the memory tool against what a command needs, where no template is
 // in them.
 func (p Phase) checkInputs() {
-	if p.Tool != memory.Tool || !p.At.Intact("inputs") {
+	if p.Tool != memory.Tool || p.Inputs == nil || !p.At.Intact("inputs") {
 		return
 	}
 	for _, value := range p.Inputs {
