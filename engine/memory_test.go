@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,8 +16,9 @@ import (
 	"github.com/windlass-run/windlass/engine/memory"
 )
 
-// shelfOf is a bank whose files only this run changes.
+// shelfOf is a bank whose files only this run changes. The calls of one turn run in parallel; mu is held for a whole call.
 type shelfOf struct {
+	mu     sync.Mutex
 	files  memory.Files
 	asked  []string // the commands and how much of the bank their runs see
 	broken error
@@ -24,11 +26,15 @@ type shelfOf struct {
 }
 
 func (s *shelfOf) Start(_ context.Context, bank, session string) (*echo.MemoryStart, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.asked = append(s.asked, "start "+bank+" "+session)
 	return &echo.MemoryStart{At: s.at, Files: len(s.files)}, s.broken
 }
 
 func (s *shelfOf) Call(_ context.Context, r *memory.Request) (*echo.MemoryCall, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.broken != nil {
 		return nil, s.broken
 	}
