@@ -101,7 +101,7 @@ func visitOf(r *run, at *core.Place, model string) *visit {
 		Place: at, Calls: v.calls, Templates: v.templates, Cascade: r.spec.Cascade, Session: r.session.ID, Tools: r.Tools, Children: v.childrenHere(), Model: model,
 	}}
 	v.wards = &wards{v: v, retried: map[int]int{}}
-	v.tools = &toolCalls{ownTools: ownTools{Place: at, messages: r.messages}, set: &toolset.Toolset{}, schemas: r.schemas, repeats: toolset.Repeats{}, children: v.childrenHere(), desk: &desk{Place: v.Place, run: r, schemas: r.schemas}}
+	v.tools = &toolCalls{ownTools: ownTools{Place: at, messages: r.messages}, set: &toolset.Toolset{}, schemas: r.schemas, repeats: toolset.Repeats{}, children: v.childrenHere(), desk: deskOf(r, at)}
 	v.asks = &inquiry.Asker{Place: at, Templates: v.templates, SetState: v.tools.setState, Say: v.say}
 	return v
 }

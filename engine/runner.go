@@ -9,6 +9,7 @@ import (
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/budget"
 	"github.com/windlass-run/windlass/engine/core"
+	"github.com/windlass-run/windlass/engine/desk"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/lookup"
 	"github.com/windlass-run/windlass/engine/memory"
@@ -47,7 +48,7 @@ type Runner struct {
 type Others struct {
 	Children Children       // runs other cascades; nil: a run that needs one fails
 	Mailbox  effect.Mailbox // answers waits; nil: nobody does, and a run that waits ends so
-	Signals  Signals        // sends signals; nil: none are sent
+	Signals  desk.Signals   // sends signals; nil: none are sent
 	Audibles Audibles       // has what people say while a run goes on; nil: nobody does
 	Banks    memory.Banks   // keeps what runs remember; nil: a run that uses a bank fails
 

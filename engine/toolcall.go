@@ -10,6 +10,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/budget"
 	"github.com/windlass-run/windlass/engine/core"
+	"github.com/windlass-run/windlass/engine/desk"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/lookup"
 	"github.com/windlass-run/windlass/engine/toolset"
@@ -37,7 +38,7 @@ type toolCalls struct {
 	ownTools
 	set      *toolset.Toolset
 	children *children
-	desk     *desk
+	desk     *desk.Desk
 	schemas  *toolset.Schemas
 	views    *views.Views
 	repeats  toolset.Repeats
@@ -150,18 +151,18 @@ func (c *toolCalls) performAll(ctx context.Context, plan []plannedCall) error {
 
 // perform runs one call, in its branch, once it is approved where that is needed.
 func (c *toolCalls) perform(ctx context.Context, p *plannedCall) (err error) {
-	if isDesk(p.call.Name) {
-		text, failed, err := c.desk.answer(ctx, p.key, p.call.Name, p.args)
+	if desk.Answers(p.call.Name) {
+		text, failed, err := c.desk.Answer(ctx, p.key, p.call.Name, p.args)
 		if err != nil {
 			return err
 		}
 		return c.settle(p, "failed", failed, text)
 	}
-	var denied *deniedError
-	p.args, p.edited, err = c.desk.approved(ctx, p.key, p.spec, p.args)
+	var denied *desk.DeniedError
+	p.args, p.edited, err = c.desk.Approved(ctx, p.key, p.spec, p.args)
 	switch {
 	case errors.As(err, &denied):
-		return c.settle(p, kindDenied, true, denied.Error())
+		return c.settle(p, desk.KindDenied, true, denied.Error())
 	case err != nil:
 		return err
 	case c.isCascade(p.call.Name):
@@ -227,4 +228,11 @@ func (c *toolCalls) repetition(call echo.ToolCall, result echo.Hash) int {
 		c.views.Reads.Repeated(call.Name, result)
 	}
 	return 0
+}
+
+func deskOf(r *run, at *core.Place) *desk.Desk {
+	return &desk.Desk{
+		Place: at, Cascade: r.spec.Cascade, Session: r.session.ID, Schemas: r.schemas, Copied: r.Copied.Has,
+		Signals: r.Signals, Banks: r.Banks, Notes: &r.own.notes, Shelf: &r.own.shelf,
+	}
 }

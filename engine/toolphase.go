@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/core"
+	"github.com/windlass-run/windlass/engine/desk"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/modeltext"
 	"github.com/windlass-run/windlass/engine/texts"
@@ -53,7 +54,7 @@ func (v toolPhase) runTool(ctx context.Context) (any, error) {
 			return nil, err
 		}
 		var tool *core.ToolError
-		if v.Attempt == tries || errors.As(err, &tool) && (tool.Kind == effect.KindUnfinished || tool.Kind == kindDenied) {
+		if v.Attempt == tries || errors.As(err, &tool) && (tool.Kind == effect.KindUnfinished || tool.Kind == desk.KindDenied) {
 			return nil, v.toolFailed(err, inputs)
 		}
 		if err := v.Rec.Sleep(ctx, v.Rec.Branch, toolset.BackoffDelay(v.Def.Retry, v.Attempt)); err != nil {
@@ -86,8 +87,8 @@ func (v toolPhase) tryTool(ctx context.Context, spec effect.ToolSpec) (value any
 	if len(violations) > 0 {
 		return nil, args, &core.ToolError{Tool: spec.Name, Kind: "invalid_arguments", Message: "its inputs do not match its schema:\n" + toolset.Bullets(violations)}
 	}
-	if isDesk(spec.Name) {
-		text, failed, err := v.tools.desk.answer(ctx, v.At(echo.StepTool), spec.Name, args)
+	if desk.Answers(spec.Name) {
+		text, failed, err := v.tools.desk.Answer(ctx, v.At(echo.StepTool), spec.Name, args)
 		if err == nil && failed {
 			err = &core.ToolError{Tool: spec.Name, Kind: "failed", Message: text}
 		}
@@ -99,10 +100,10 @@ func (v toolPhase) tryTool(ctx context.Context, spec effect.ToolSpec) (value any
 		}
 		return modeltext.Value(text), args, err
 	}
-	if args, _, err = v.tools.desk.approved(ctx, v.At(echo.StepTool), spec, args); err != nil {
-		var denied *deniedError
+	if args, _, err = v.tools.desk.Approved(ctx, v.At(echo.StepTool), spec, args); err != nil {
+		var denied *desk.DeniedError
 		if errors.As(err, &denied) {
-			err = &core.ToolError{Tool: spec.Name, Kind: kindDenied, Message: denied.Error()}
+			err = &core.ToolError{Tool: spec.Name, Kind: desk.KindDenied, Message: denied.Error()}
 		}
 		return nil, args, err
 	}

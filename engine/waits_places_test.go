@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/engine/desk"
 	"github.com/windlass-run/windlass/engine/effect"
 )
 
@@ -512,7 +513,7 @@ func TestApprovalOfACascade(t *testing.T) {
 	}
 	of := func(r *cascade.Reached, tool string) string {
 		c := &cascade.Cascade{CascadeID: "c", Reaches: map[string]*cascade.Reached{"child.json": r}}
-		return cascadeHash(newRun(&Runner{}, Spec{Cascade: c}), tool)
+		return desk.CascadeHash(c, tool, effect.NoMask{})
 	}
 	require.NotEqual(t, of(child("one"), "child"), of(child("two"), "child"))
 	require.NotEqual(t, of(child("one"), "child"), of(child("one", deep), "child"))

@@ -17,7 +17,7 @@ import (
 )
 
 // postbox is what a run has of the mailboxes: the answers to its waits, and where its signals go. It implements
-// [effect.Mailbox], [engine.Signals] and [engine.Audibles].
+// [effect.Mailbox], [desk.Signals] and [engine.Audibles].
 type postbox struct {
 	desk waits.Desk
 	run  *Run
@@ -109,7 +109,7 @@ func (p *postbox) left(box mailbox.Box, id string, deadline time.Time) (*echo.An
 	return nil, err
 }
 
-// Fire implements [engine.Signals].
+// Fire implements [desk.Signals].
 func (p *postbox) Fire(ctx context.Context, s echo.Fired) error {
 	if err := p.run.log.Wait(ctx); err != nil {
 		return err

@@ -1,4 +1,4 @@
-package engine
+package desk
 
 import (
 	"context"
@@ -11,14 +11,14 @@ import (
 
 // artifacts has a call make what people see, or find it again. What it found is recorded, as others may be made at the
 // same time. The text is for the model.
-func (d *desk) artifacts(ctx context.Context, key echo.Key, tool string, args json.RawMessage) (text string, failed bool, err error) {
+func (d *Desk) artifacts(ctx context.Context, key echo.Key, tool string, args json.RawMessage) (text string, failed bool, err error) {
 	in, err := artifact.Read(tool, args)
 	if err != nil {
 		return "", false, err
 	}
 	if artifact.Makes(tool) {
 		at := key.Step(echo.StepArtifact)
-		a, problem := artifact.Of(tool, d.run.session.ID, at, in)
+		a, problem := artifact.Of(tool, d.Session, at, in)
 		if problem != "" {
 			return problem, true, nil
 		}
@@ -26,12 +26,12 @@ func (d *desk) artifacts(ctx context.Context, key echo.Key, tool string, args js
 		return artifact.Made(&a), false, err
 	}
 	found, err := effect.WholeReading[echo.ArtifactsFound](ctx, d.Rec, key.Step(echo.StepFound), d.Site, func() echo.Payload {
-		return echo.ArtifactsFound{Keys: d.run.own.shelf.Find(in)}
+		return echo.ArtifactsFound{Keys: d.Shelf.Find(in)}
 	})
 	if err != nil {
 		return "", false, err
 	}
-	list, err := d.run.own.shelf.At(found.Keys)
+	list, err := d.Shelf.At(found.Keys)
 	if err != nil {
 		return "", false, err
 	}

@@ -1,4 +1,6 @@
-package engine
+// Package desk answers the calls of tools that are effects of the engine: those that wait for people or signals, make
+// artifacts, or use a bank of memory; and it has calls wait for approval.
+package desk
 
 import (
 	"context"
@@ -24,33 +26,39 @@ type Signals interface {
 	Fire(ctx context.Context, s echo.Fired) error
 }
 
-// desk has calls of tools wait for people, and for signals.
-type desk struct {
+// Desk answers such calls of one visit. Calls of one turn may be answered at the same time.
+type Desk struct {
 	*core.Place
-	run     *run
-	schemas *toolset.Schemas
+	Cascade *cascade.Cascade
+	Session string
+	Schemas *toolset.Schemas
+	Copied  func(*echo.Entry) bool // reports of an entry whether the session, a fork, has copied it
+	Signals Signals                // nil: none are sent
+	Banks   memory.Banks           // nil: a call of memory fails
+	Notes   *memory.Notes          // how much of each bank the run sees
+	Shelf   *artifact.Shelf        // what the run has made for people to see
 }
 
 // approves reports whether calls of a tool wait for approval. What the engine answers itself does not.
-func (d *desk) approves(tool string) bool {
+func (d *Desk) approves(tool string) bool {
 	if waiting.Waits(tool) || toolset.IsOwnTool(tool) {
 		return false
 	}
-	declared := slices.ContainsFunc(d.run.spec.Cascade.Tools, func(t cascade.Tool) bool { return t.ToolID == tool && t.Approve })
+	declared := slices.ContainsFunc(d.Cascade.Tools, func(t cascade.Tool) bool { return t.ToolID == tool && t.Approve })
 	return declared || waiting.Needs(d.Def.Rules.Approve, tool)
 }
 
-// kindDenied is the kind of failure of a call that a person has not allowed.
-const kindDenied = "denied"
+// KindDenied is the kind of failure of a call that a person has not allowed.
+const KindDenied = "denied"
 
-// deniedError is a call that a person has not allowed.
-type deniedError struct{ tool, reason string }
+// DeniedError is a call that a person has not allowed.
+type DeniedError struct{ tool, reason string }
 
-func (e *deniedError) Error() string { return waiting.Denied(e.tool, e.reason) }
+func (e *DeniedError) Error() string { return waiting.Denied(e.tool, e.reason) }
 
-// approved returns the arguments with which a call runs, once that is allowed: exactly those that were
-// shown. The error is a [*deniedError], or that of a wait.
-func (d *desk) approved(ctx context.Context, key echo.Key, spec effect.ToolSpec, args json.RawMessage) (run json.RawMessage, edited bool, err error) {
+// Approved returns the arguments with which a call runs, once that is allowed: exactly those that were
+// shown. The error is a [*DeniedError], or that of a wait.
+func (d *Desk) Approved(ctx context.Context, key echo.Key, spec effect.ToolSpec, args json.RawMessage) (run json.RawMessage, edited bool, err error) {
 	if !d.approves(spec.Name) {
 		return args, false, nil
 	}
@@ -58,7 +66,7 @@ func (d *desk) approved(ctx context.Context, key echo.Key, spec effect.ToolSpec,
 		return nil, false, err
 	}
 	shown := waiting.Show(echo.AwaitedCall{
-		Tool: spec.Name, Arguments: run, Cascade: cascadeHash(d.run, spec.Name), Schema: spec.Parameters,
+		Tool: spec.Name, Arguments: run, Cascade: CascadeHash(d.Cascade, spec.Name, d.Rec.Mask), Schema: spec.Parameters,
 	}, d.Rec.Mask, d.Rec.Peek(echo.NodeWait, key.Step(echo.StepWait)))
 	a, err := d.awaitApproval(ctx, key, waiting.Approval(shown.Call))
 	if err != nil {
@@ -69,7 +77,7 @@ func (d *desk) approved(ctx context.Context, key echo.Key, spec effect.ToolSpec,
 	case err != nil:
 		return nil, false, fmt.Errorf("read the approval of %s: %w", spec.Name, err)
 	case decision.Verdict == waiting.Deny:
-		return nil, false, &deniedError{spec.Name, decision.Reason}
+		return nil, false, &DeniedError{spec.Name, decision.Reason}
 	case a.Shown != shown.Call.Hash() && !d.hasRun(key):
 		return nil, false, &shownError{tool: spec.Name, given: a.Shown}
 	case decision.Verdict == waiting.Edit:
@@ -90,7 +98,7 @@ func (e *shownError) Error() string {
 
 // awaitApproval returns the decision on a call. A fork asks again what was decided in the session that it comes from and
 // had not run there: who decided did not mean the fork.
-func (d *desk) awaitApproval(ctx context.Context, key echo.Key, w echo.Wait) (*effect.Ended, error) {
+func (d *Desk) awaitApproval(ctx context.Context, key echo.Key, w echo.Wait) (*effect.Ended, error) {
 	a, err := effect.AwaitAnswer(ctx, d.Rec.Recorder, key.Step(echo.StepWait), d.Site, w)
 	if err != nil {
 		return nil, err
@@ -99,7 +107,7 @@ func (d *desk) awaitApproval(ctx context.Context, key echo.Key, w echo.Wait) (*e
 		return nil, &shownError{tool: w.Call.Tool, given: a.Shown}
 	}
 	copied := &echo.Entry{Seq: a.Seq}
-	if a.Seq == 0 || !d.run.Copied.Has(copied) || waiting.Denies(a.Value) || d.had(key, d.run.Copied.Has) {
+	if a.Seq == 0 || !d.Copied(copied) || waiting.Denies(a.Value) || d.had(key, d.Copied) {
 		return a, nil
 	}
 	again, err := effect.AwaitAnswer(ctx, d.Rec.Recorder, key.Try(echo.StepWait, 2), d.Site, w)
@@ -110,7 +118,7 @@ func (d *desk) awaitApproval(ctx context.Context, key echo.Key, w echo.Wait) (*e
 }
 
 // had reports whether one of the recorded entries with which a call has run is one of some.
-func (d *desk) had(key echo.Key, some func(*echo.Entry) bool) bool {
+func (d *Desk) had(key echo.Key, some func(*echo.Entry) bool) bool {
 	return slices.ContainsFunc([]echo.NodeType{echo.NodeToolStart, echo.NodeToolCall, echo.NodeChildStart}, func(node echo.NodeType) bool {
 		e := d.Rec.Peek(node, key)
 		return e != nil && some(e)
@@ -118,26 +126,26 @@ func (d *desk) had(key echo.Key, some func(*echo.Entry) bool) bool {
 }
 
 // hasRun reports whether it is recorded that a call has run.
-func (d *desk) hasRun(key echo.Key) bool {
+func (d *Desk) hasRun(key echo.Key) bool {
 	return d.had(key, func(*echo.Entry) bool { return true })
 }
 
 // decision returns the decision that an answer is, and the arguments with which the call runs after an edit. They are
 // checked until it has run: texts may have been taken out of them since.
-func (d *desk) decision(ctx context.Context, key echo.Key, spec effect.ToolSpec, a *effect.Ended, shown *waiting.Shown) (decision *waiting.Decision, edit json.RawMessage, err error) {
+func (d *Desk) decision(ctx context.Context, key echo.Key, spec effect.ToolSpec, a *effect.Ended, shown *waiting.Shown) (decision *waiting.Decision, edit json.RawMessage, err error) {
 	decision, err = waiting.Decide(a.Value, func(args json.RawMessage) (problem string, err error) {
 		hasRun := d.hasRun(key)
 		if edit, err = shown.Runs(args, !hasRun); err != nil || hasRun {
 			return "", err
 		}
-		_, problem, err = d.schemas.CheckArguments(ctx, spec, string(edit))
+		_, problem, err = d.Schemas.CheckArguments(ctx, spec, string(edit))
 		return d.Rec.Mask.Text(problem), err
 	})
 	return decision, edit, err
 }
 
 // ask has a tool wait for its answer. The text is for the model.
-func (d *desk) ask(ctx context.Context, key echo.Key, tool string, args json.RawMessage) (text string, failed bool, err error) {
+func (d *Desk) ask(ctx context.Context, key echo.Key, tool string, args json.RawMessage) (text string, failed bool, err error) {
 	w, problem, err := waiting.Of(tool, args)
 	if err != nil || problem != "" {
 		return problem, true, err
@@ -159,13 +167,13 @@ func (d *desk) ask(ctx context.Context, key echo.Key, tool string, args json.Raw
 
 // readImages reads the images that a question shows, once, before anybody is asked: later they are taken from the
 // record. The problem is for the model.
-func (d *desk) readImages(ctx context.Context, key echo.Key, tool string, args json.RawMessage, f *echo.Form) (problem string, err error) {
+func (d *Desk) readImages(ctx context.Context, key echo.Key, tool string, args json.RawMessage, f *echo.Form) (problem string, err error) {
 	paths, err := waiting.ImagesOf(tool, args)
 	if err != nil || len(paths) == 0 {
 		return "", err
 	}
 	m, err := d.Rec.Tool(ctx, key.Step(echo.StepImages), effect.ToolSpec{Name: effect.ImagesTool, Idempotent: true}, effect.ToolRequest{
-		Site: d.Site, SessionID: d.run.session.ID, Name: effect.ImagesTool, Arguments: effect.MustJSON(map[string][]string{"paths": paths}),
+		Site: d.Site, SessionID: d.Session, Name: effect.ImagesTool, Arguments: effect.MustJSON(map[string][]string{"paths": paths}),
 	})
 	switch {
 	case err != nil:
@@ -181,7 +189,7 @@ func (d *desk) readImages(ctx context.Context, key echo.Key, tool string, args j
 }
 
 // imagesAsked returns what a recorded question has of its images, which were taken out of the record since.
-func (d *desk) imagesAsked(key echo.Key) ([]echo.Image, error) {
+func (d *Desk) imagesAsked(key echo.Key) ([]echo.Image, error) {
 	e := d.Rec.Peek(echo.NodeWait, key.Step(echo.StepWait))
 	if e == nil {
 		return nil, nil
@@ -194,7 +202,7 @@ func (d *desk) imagesAsked(key echo.Key) ([]echo.Image, error) {
 }
 
 // fire sends a signal. The text is for the model.
-func (d *desk) fire(ctx context.Context, key echo.Key, args json.RawMessage) (text string, failed bool, err error) {
+func (d *Desk) fire(ctx context.Context, key echo.Key, args json.RawMessage) (text string, failed bool, err error) {
 	var in struct {
 		Signal  string `json:"signal_name"`
 		Payload any    `json:"payload"`
@@ -204,10 +212,10 @@ func (d *desk) fire(ctx context.Context, key echo.Key, args json.RawMessage) (te
 		return "", false, fmt.Errorf("read arguments of %s: %w", waiting.ToolFire, err)
 	}
 	fired, err := effect.WholeReading[echo.Fired](ctx, d.Rec, key.Step(echo.StepFire), d.Site, func() echo.Payload {
-		s := echo.Fired{Letter: echo.LetterOf(d.run.session.ID, key), Signal: in.Signal, Session: in.Session, Payload: in.Payload}
+		s := echo.Fired{Letter: echo.LetterOf(d.Session, key), Signal: in.Signal, Session: in.Session, Payload: in.Payload}
 		err := errors.New("this program delivers no signals")
-		if d.run.Signals != nil {
-			err = d.run.Signals.Fire(ctx, s)
+		if d.Signals != nil {
+			err = d.Signals.Fire(ctx, s)
 		}
 		if err != nil {
 			s.Problem = err.Error()
@@ -223,30 +231,30 @@ func (d *desk) fire(ctx context.Context, key echo.Key, args json.RawMessage) (te
 	return string(effect.MustJSON(map[string]string{"status": waiting.RouteSent, "signal_name": fired.Signal, "letter": fired.Letter})), false, nil
 }
 
-// isDesk reports whether a tool is answered by people, by signals or by a bank, or is of what people see.
-func isDesk(tool string) bool {
+// Answers reports whether a tool is answered by people, by signals or by a bank, or is of what people see.
+func Answers(tool string) bool {
 	return waiting.Waits(tool) || tool == waiting.ToolFire || artifact.Is(tool) || tool == memory.Tool
 }
 
-// answer has a call of such a tool answered.
-func (d *desk) answer(ctx context.Context, key echo.Key, tool string, args json.RawMessage) (text string, failed bool, err error) {
+// Answer has a call of such a tool answered.
+func (d *Desk) Answer(ctx context.Context, key echo.Key, tool string, args json.RawMessage) (text string, failed bool, err error) {
 	switch {
 	case tool == waiting.ToolFire:
 		return d.fire(ctx, key, args)
 	case artifact.Is(tool):
 		return d.artifacts(ctx, key, tool, args)
 	case tool == memory.Tool:
-		bank := d.run.spec.Cascade.BankOf(d.Def)
-		return memory.Answer(ctx, d.Rec, d.Site, d.run.Banks, &d.run.own.notes, &memory.Request{Bank: bank, Session: d.run.session.ID, Key: key}, args)
+		bank := d.Cascade.BankOf(d.Def)
+		return memory.Answer(ctx, d.Rec, d.Site, d.Banks, d.Notes, &memory.Request{Bank: bank, Session: d.Session, Key: key}, args)
 	}
 	return d.ask(ctx, key, tool, args)
 }
 
-// cascadeHash returns the hash of what runs when a tool is called, without secrets: of the cascade, and of all that the
+// CascadeHash returns the hash of what runs when a tool is called, without secrets: of the cascade, and of all that the
 // tool reaches where it is a cascade. 16 hexadecimal digits.
-func cascadeHash(r *run, tool string) string {
-	text := r.rec.Mask.JSON(effect.MustJSON(r.spec.Cascade))
-	if hashes := toolset.CalledBy(r.spec.Cascade, tool); len(hashes) > 0 {
+func CascadeHash(c *cascade.Cascade, tool string, mask effect.Mask) string {
+	text := mask.JSON(effect.MustJSON(c))
+	if hashes := toolset.CalledBy(c, tool); len(hashes) > 0 {
 		text = fmt.Appendf(slices.Clip(text), "\n%q", hashes)
 	}
 	return string(echo.TextHash(text))
