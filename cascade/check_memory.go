@@ -11,11 +11,17 @@ func (k *checker) checkMemory(p located) {
 		of.Inputs = p.Inputs
 	}
 	of.Check()
+	misplaced := ""
+	if !p.asksModel() {
+		misplaced = p.title()
+	}
+	continuity.CheckSettings(p.at, p.Continuity, misplaced)
 }
 
 // checkBank warns of a bank of the cascade that no phase uses.
 func (k *checker) checkBank() {
 	continuity.CheckName(k.root)
+	continuity.CheckSettings(k.root, k.cascade.Continuity, "")
 	m := k.cascade.Memory
 	if !m.On() || !k.root.Intact("memory") {
 		return

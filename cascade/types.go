@@ -34,6 +34,7 @@ type Cascade struct {
 	Soundings    *soundings.Soundings       `json:"soundings,omitempty"`
 	Audibles     *people.Audibles           `json:"audibles,omitempty"` // of phases that have none of their own
 	Memory       *continuity.Memory         `json:"memory,omitempty"`   // of phases that have none of their own
+	Continuity   *continuity.Continuity     `json:"continuity,omitempty"`
 	Triggers     []triggers.Trigger         `json:"triggers,omitempty"`
 	Phases       []Phase                    `json:"phases"`
 
@@ -128,7 +129,16 @@ type Phase struct {
 	DecisionPoints *people.DecisionPoints `json:"decision_points,omitempty"`
 	Audibles       *people.Audibles       `json:"audibles,omitempty"`
 
-	Memory *continuity.Memory `json:"memory,omitempty"`
+	Memory     *continuity.Memory     `json:"memory,omitempty"`
+	Continuity *continuity.Continuity `json:"continuity,omitempty"`
+}
+
+// ContinuityOf returns what goes on in a phase where its messages do not: nothing in one that asks no model.
+func ContinuityOf(c *Cascade, p *Phase) continuity.InForce {
+	if p.Deterministic() {
+		return continuity.InForce{}
+	}
+	return continuity.InForceFor(p.Continuity, c.Continuity)
 }
 
 // BankOf returns the bank of memory that a phase uses: its own, else that of the cascade; "" where it uses none, as a phase

@@ -254,7 +254,9 @@ func (w Words) keyHome(key string) string {
 		return "in a phase, or in the cascade for all phases"
 	case key == "allow_retry":
 		return `in "audibles"`
-	case key == "memory":
+	case slices.Contains([]string{"scratchpad", "state_block", "groups", "memos"}, key):
+		return `in "continuity"`
+	case key == "memory", key == "continuity":
 		return "in a phase, or in the cascade for all phases"
 	case slices.Contains(soundingKeys(), key):
 		return `in "soundings"`
@@ -333,7 +335,7 @@ func (w Words) Later(at document.Place, key string) bool {
 	switch {
 	case pointer == "":
 		later = []string{
-			"mcp_servers", "tool_caching", "continuity", "research_db", "rag", "narrator", "ui_mode", "browser",
+			"mcp_servers", "tool_caching", "research_db", "rag", "narrator", "ui_mode", "browser",
 		}
 	case phasePointer.MatchString(pointer):
 		later = []string{

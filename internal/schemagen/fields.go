@@ -104,6 +104,7 @@ var fields = map[string]map[string]field{
 		"max_parallel": {text: "In a cascade whose phases have after: how many of them run at a time.", def: cascade.DefaultMaxParallel, min: "1", max: manyParallel},
 		"audibles":     {text: "Lets people say something to the model while a phase runs, before its next turn; windlass audible does. A phase's own come in their place.", examples: []any{true}},
 		"memory":       {text: "The bank of memory that the phases use, by the tool memory: notes that outlast the run. shared:NAME is a bank that all projects share. A phase's own comes in its place.", examples: []any{"notes"}},
+		"continuity":   {text: "What goes on in the conversations of all phases that ask a model where their messages do not: a scratchpad, a state block, groups, memos. A phase has its own settings in place of these, one by one.", examples: []any{map[string]any{"scratchpad": true}}},
 		"triggers":     {text: "When runs of the cascade are to begin. windlass triggers lists, checks and exports them.", examples: []any{[]any{map[string]any{"name": "nightly", "type": "cron", "schedule": "30 2 * * *"}}}},
 		"soundings":    {text: "Runs the whole cascade several times, keeps the best run, and refines it. Each candidate is a session of its own.", examples: []any{map[string]any{"factor": 3}}},
 		"phases":       {text: "The steps. They run in this order when none of them has handoffs, routing or after; with after, a phase runs when those before it have ended; otherwise a phase without handoffs and routing ends the run.", minItems: 1},
@@ -202,6 +203,7 @@ var fields = map[string]map[string]field{
 	"DecisionPoints":      decisionFields,
 	"Audibles":            audibleFields,
 	"Memory":              {"name": {text: "The bank: one of the project folder, or shared:NAME, which all projects share.", pattern: memory.NamePattern, examples: []any{"notes"}}},
+	"Continuity":          continuityFields,
 	"Trigger":             triggerFields,
 	"Wait":                waitFields,
 	"Alternative":         alternativeFields,
@@ -270,6 +272,7 @@ var fields = map[string]map[string]field{
 		"decision_points":   {text: "Lets the model ask a person to decide, by a decision in its output; what follows depends on the answer. true lets the model say what follows.", examples: []any{map[string]any{"routing": map[string]any{"again": waiting.ActionRetry}}}},
 		"audibles":          {text: "Lets people say something to the model while the phase runs, before its next turn; windlass audible does. In place of those of the cascade.", examples: []any{map[string]any{"budget": 5}}},
 		"memory":            {text: "The bank of memory that the phase uses, by the tool memory, in place of that of the cascade; false is none.", examples: []any{"notes", "shared:house-style", false}},
+		"continuity":        {text: "What goes on in the phase's conversation where its messages do not; each setting comes in place of that of the cascade.", examples: []any{map[string]any{"groups": 5, "state_block": true}}},
 		"soundings":         {text: "Runs the phase several times, each time in a context of its own, keeps the best answer, and refines it.", examples: []any{map[string]any{"factor": 3, "evaluator_instructions": "Which answer is complete and correct?"}}},
 	},
 	"Wards": {

@@ -1,8 +1,12 @@
 package schemagen
 
 import (
+	"encoding/json"
+	"strconv"
+
 	"github.com/invopop/jsonschema"
 
+	"github.com/windlass-run/windlass/cascade/continuity"
 	"github.com/windlass-run/windlass/cascade/people"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/memory"
@@ -44,6 +48,13 @@ var audibleFields = map[string]field{
 	"enabled":     {text: "Whether people can say something to the phase while it runs.", def: true},
 	"budget":      {text: "How many times in one visit of the phase; more is kept for the next phase.", def: people.DefaultAudibles, min: "1", max: "100"},
 	"allow_retry": {text: "Whether a person can also take the newest answer back: the model is not sent it again.", def: true},
+}
+
+var continuityFields = map[string]field{
+	"scratchpad":  {text: "Notes that the model keeps by the tool scratchpad, of the whole session: they stand near the end of every request.", def: false},
+	"state_block": {text: "Has the model write the state of its work at the end of its answers, below ### STATE: the newest stands near the end of every request.", def: false},
+	"groups":      {text: "How many of the newest groups of messages are sent: what was asked, with all that answers it. 0 sends all of them.", def: 0, min: "0", max: json.Number(strconv.Itoa(continuity.MaxGroups))},
+	"memos":       {text: "Short facts that all sessions of the project share: tools that save and find them, and up to five that come to a turn by its words.", def: false},
 }
 
 var optionFields = map[string]field{
