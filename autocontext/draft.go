@@ -75,6 +75,9 @@ func (d *draft) take(it echo.Item) {
 	if it.Message.Kind() == echo.KindRetract {
 		retract(d, i)
 	}
+	if it.Message.Kind().Stands() {
+		stand(d, i)
+	}
 }
 
 // repeats has the index of the newest tool result with a content, of those that are sent.

@@ -47,6 +47,7 @@ type grouped struct {
 // foundOut is what was found out of a message later.
 type foundOut struct {
 	retracted bool  // a person has taken it back: never sent again
+	replaced  bool  // a newer message stands in its place: never sent again
 	cleared   int64 // tokens of it when clear_tool_uses has cleared it; 0: not known yet
 	again     int   // the turn of the next result with the same content; 0: there is none
 	tells     tells // of a failure in its text
@@ -78,6 +79,9 @@ func (m *state) read(i int, it echo.Item) {
 		}
 	case echo.RoleUser:
 		// Messages from another phase may hold that phase's task: the own task comes after them.
+		if kind.Stands() {
+			return
+		}
 		if kind == echo.KindTask || m.task < 0 && kind != echo.KindContext {
 			m.task = i
 		}
@@ -113,6 +117,12 @@ func (d *draft) shapeOf(i int, m *state) shape {
 	if n.retracted {
 		return shape{form: FormDropped, reason: ReasonRetracted}
 	}
+	if n.replaced {
+		return shape{form: FormDropped, reason: ReasonSuperseded}
+	}
+	if n.msg.Kind().Stands() {
+		return full(ReasonStands)
+	}
 	p := &d.settings.Policy
 	resting := !p.Enabled && m.asOf == 0 // the guard moves the frontier before it does anything else
 	if d.survives(i) && !resting {
@@ -139,7 +149,7 @@ func (d *draft) shapeOf(i int, m *state) shape {
 // survives reports whether a message is sent in full whatever happens, as a pinned group is.
 func (d *draft) survives(i int) bool {
 	n, m := &d.nodes[i], &d.state
-	return n.msg.Role() == echo.RoleSystem || i == m.task || i == m.latest || n.pinned || echo.IsSaid(n.msg)
+	return n.msg.Role() == echo.RoleSystem || i == m.task || i == m.latest || n.pinned || echo.IsSaid(n.msg) || n.msg.Kind().Stands() && !n.replaced
 }
 
 // isForeign reports whether the message has calls or results that are written as text.

@@ -38,6 +38,8 @@ const (
 	ReasonSlid        Reason = "slid"         // token_budget left out the oldest turns
 	ReasonOversize    Reason = "oversize"     // a tool result that alone would not have fitted
 	ReasonRetracted   Reason = "retracted"    // a person has taken the answer back
+	ReasonSuperseded  Reason = "superseded"   // it stood at the end of an earlier request; a newer one does now
+	ReasonStands      Reason = "stands"       // it stands at the end of every request: memos, state block, scratchpad
 	ReasonRepaired    Reason = "repaired"     // changed to make the sequence valid
 	ReasonOtherModel  Reason = "other_model"  // calls of another model that the model's provider refuses
 

@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/cascade/wording"
 	"github.com/windlass-run/windlass/engine/artifact"
 	"github.com/windlass-run/windlass/engine/memory"
+	"github.com/windlass-run/windlass/engine/standing"
 	"github.com/windlass-run/windlass/engine/waiting"
 	"github.com/windlass-run/windlass/internal/source"
 )
@@ -250,7 +251,7 @@ func IsEngineTool(name string) bool {
 
 // IsMemoryTool reports whether a tool reads and writes what outlasts a run: its results are shortened only when the guard
 // needs the room.
-func IsMemoryTool(name string) bool { return name == memory.Tool }
+func IsMemoryTool(name string) bool { return name == memory.Tool || name == standing.Scratchpad }
 
 // checkToolInputs holds the inputs of a phase that runs a cascade as its tool against what that takes.
 func (k childRules) checkToolInputs(at place, r *Reached, from string) {

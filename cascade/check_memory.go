@@ -1,7 +1,11 @@
 package cascade
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/windlass-run/windlass/cascade/continuity"
+	"github.com/windlass-run/windlass/engine/standing"
 )
 
 // checkMemory holds the memory of a phase against its rules.
@@ -16,6 +20,10 @@ func (k *checker) checkMemory(p located) {
 		misplaced = p.title()
 	}
 	continuity.CheckSettings(p.at, p.Continuity, misplaced)
+	if i := slices.Index(p.Tackle, standing.Scratchpad); i >= 0 && !ContinuityOf(k.cascade, p.Phase).Scratchpad && p.at.Intact("continuity") && k.root.Intact("continuity") {
+		p.at.Key("tackle").Index(i).Error(CodeMissingKey, fmt.Sprintf("%s offers the tool %q and has none", p.title(), standing.Scratchpad),
+			`write "continuity": {"scratchpad": true}, in the phase or in the cascade: the tool comes with it`)
+	}
 }
 
 // checkBank warns of a bank of the cascade that no phase uses.

@@ -245,12 +245,12 @@ func (p *Phase) ChoosesRoute() bool {
 }
 
 // MaxTurns returns the number of turns of one attempt of a phase. A phase that chooses its route has a tool, and
-// so has one with a bank.
+// so has one with a bank or a scratchpad.
 func (c *Cascade) MaxTurns(p *Phase) int {
 	switch {
 	case p.Rules.MaxTurns > 0:
 		return p.Rules.MaxTurns
-	case len(p.Tackle) > 0 || c.BankOf(p) != "" || p.ChoosesRoute():
+	case len(p.Tackle) > 0 || c.BankOf(p) != "" || ContinuityOf(c, p).HasTools() || p.ChoosesRoute():
 		return DefaultMaxTurnsWithTools
 	default:
 		return DefaultMaxTurns

@@ -44,6 +44,9 @@ type HandoffProgress struct {
 	Items      int    `json:"items"`          // of the checklist in all
 	Said       string `json:"said,omitempty"` // the newest words of a phase that has not ended well, shortened
 
+	// Notes names what a model keeps itself of which the handoff was read first: "scratchpad", "state block".
+	Notes []string `json:"notes,omitempty"`
+
 	// Candidates counts those of the whole cascade that have begun, each of which is a session, and
 	// CandidatesDone those of them that have ended well.
 	Candidates     int `json:"candidates,omitempty"`

@@ -179,14 +179,14 @@ func goldenHandoff() golden {
 	item := func(s string) []HandoffItem { return []HandoffItem{{Source: s, Text: s + "!"}} }
 	return goldenOf("a/handoff", Handoff{
 		SessionID: "s", CascadeID: "c", GeneratedAt: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC), Phase: "a~2", Attempt: 1, Turn: 2, Status: StatusRunning, Reason: StopError, Task: "t", Input: "{}",
-		Progress: HandoffProgress{PhasesDone: 1, Checked: 2, Items: 3, Said: "hm", Candidates: 5, CandidatesDone: 4},
+		Progress: HandoffProgress{PhasesDone: 1, Checked: 2, Items: 3, Said: "hm", Notes: []string{"n"}, Candidates: 5, CandidatesDone: 4},
 		Done:     item("d"), Remaining: item("r"), Blocking: item("b"), Decisions: item("e"), Written: []string{"f"}, Omitted: &Omitted{1, 2, 3, 4, 5, 6},
 		Workspace: &Workspace{
 			At: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC), Branch: "main", Head: "ab", Files: []FileChange{{"f", "added"}}, More: 1, Problem: "p",
 		},
 		Continuation: "go",
 	}, `{"session_id":"s","cascade_id":"c","generated_at":"2026-01-02T03:04:05.000006Z","phase":"a~2","attempt":1,"turn":2,"status":"running","reason":"error","task":"t","input":"{}",`+
-		`"progress":{"phases_done":1,"checked":2,"items":3,"said":"hm","candidates":5,"candidates_done":4},"done":[{"source":"d","text":"d!"}],"remaining":[{"source":"r","text":"r!"}],`+
+		`"progress":{"phases_done":1,"checked":2,"items":3,"said":"hm","notes":["n"],"candidates":5,"candidates_done":4},"done":[{"source":"d","text":"d!"}],"remaining":[{"source":"r","text":"r!"}],`+
 		`"blocking":[{"source":"b","text":"b!"}],"decisions":[{"source":"e","text":"e!"}],"files_written":["f"],`+
 		`"omitted":{"done":1,"remaining":2,"blocking":3,"decisions":4,"files_written":5,"files_changed":6},`+
 		`"workspace":{"at":"2026-01-02T03:04:05.000006Z","branch":"main","head":"ab","files":[{"path":"f","change":"added"}],"more":1,"problem":"p"},`+

@@ -107,12 +107,13 @@ const (
 	StepNotice  StepKind = "notice"
 	StepRepeat  StepKind = "repeat"
 	StepResumed StepKind = "resumed"
+	StepStands  StepKind = "stands" // named: what stands at the end of a request
 )
 
 // isNamed reports whether a name follows the kind.
 func (k StepKind) isNamed() bool {
 	switch k { //nolint:exhaustive // the others have none
-	case StepChild, StepAsync, StepFacts, StepBank, StepInput, StepState, StepCallout, StepTemplate, StepValidate, StepVerdict:
+	case StepChild, StepAsync, StepFacts, StepBank, StepStands, StepInput, StepState, StepCallout, StepTemplate, StepValidate, StepVerdict:
 		return true
 	}
 	return false

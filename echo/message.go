@@ -38,7 +38,15 @@ const (
 	KindToolResult Kind = "tool_result" // what a tool answered
 	KindSummary    Kind = "summary"     // replaces older messages in a view; it is in no history
 	KindInput      Kind = "input"       // holds a file that the run was given; it is in no history
+
+	// Messages that stand at the end of a request: the newest of each kind is sent, those before it are not.
+	KindMemos      Kind = "memos"       // facts of other sessions that the words of a turn have brought
+	KindStateBlock Kind = "state_block" // the state of the work, as the model has written it
+	KindScratchpad Kind = "scratchpad"  // the notes that the model keeps in the session
 )
+
+// Stands reports whether the newest message of the kind is sent in place of those before it.
+func (k Kind) Stands() bool { return k == KindMemos || k == KindStateBlock || k == KindScratchpad }
 
 // PartType tells the parts of a message's content apart.
 type PartType string

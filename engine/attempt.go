@@ -20,7 +20,7 @@ type answer struct {
 // answered reads an answer, and has the wards look at it. One without text that is asked for again is
 // none that they could look at.
 func (c *conversation) answered(ctx context.Context, resp *effect.ModelResponse) (answer, error) {
-	ans := answer{Answer: checks.AnswerOf(resp), reason: echo.StopAnswered}
+	ans := answer{Answer: checks.AnswerOf(resp, continuityOf(c.visit)), reason: echo.StopAnswered}
 	ans.content = c.checks.Content(ans.Text)
 	if len(resp.Message.ToolCalls()) == 0 && ans.Empty != "" && c.checks.RefusesEmpty() {
 		return ans, nil

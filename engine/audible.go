@@ -24,6 +24,9 @@ func (c *conversation) hear(ctx context.Context, place echo.Key) (hearing.Heard,
 	c.spoken = c.spoken || h.Said
 	if h.Retract {
 		c.tools.chosen = c.tools.before
+		if err == nil {
+			err = c.stands.takeBack()
+		}
 	}
 	return h, err
 }

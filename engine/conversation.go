@@ -23,6 +23,7 @@ type conversation struct {
 	told     int  // the turn at which the model was told that the run was resumed; 0: none
 	hearing  *hearing.Hearing
 	spoken   bool // a person has said what the next turn is to answer
+	stands   *stands
 }
 
 // converse makes attempts until an answer passes every check, and returns it. The first empty

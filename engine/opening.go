@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/modeltext"
 	"github.com/windlass-run/windlass/engine/phasecontext"
+	"github.com/windlass-run/windlass/engine/standing"
 	"github.com/windlass-run/windlass/engine/texts"
 	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/engine/verdict"
@@ -99,6 +100,9 @@ func (o *opening) systemText() (string, error) {
 	}
 	if check != "" {
 		parts = append(parts, check)
+	}
+	if on := standing.Instructions(continuityOf(o.v)); on != "" {
+		parts = append(parts, on)
 	}
 	if o.v.Def.DecisionPoints != nil {
 		parts = append(parts, o.v.asks.HowToDecide())

@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/lookup"
+	"github.com/windlass-run/windlass/engine/standing"
 	"github.com/windlass-run/windlass/engine/toolset"
 )
 
@@ -35,6 +36,8 @@ func (o *ownTools) call(ctx context.Context, key echo.Key, name string, args jso
 		text, failed, err = o.messages.Search(ctx, o.Rec, key, o.Site, args)
 	case toolset.ToolSetState, toolset.ToolGetState, toolset.ToolRouteTo:
 		text, failed, err = o.onSession(name, args)
+	case standing.Scratchpad:
+		text, failed, err = o.onScratchpad(args)
 	default:
 		return "", false, false, nil
 	}

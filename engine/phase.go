@@ -183,7 +183,7 @@ func (v *visit) work(ctx context.Context) (any, error) {
 	if v.Def.Deterministic() {
 		return toolPhase{v}.runTool(ctx)
 	}
-	value, err := (&conversation{visit: v}).converse(ctx)
+	value, err := (&conversation{visit: v, stands: standsOf(v)}).converse(ctx)
 	if failed := v.views.Close(err == nil); failed != nil {
 		err = errors.Join(err, failed)
 	}

@@ -17,6 +17,9 @@ const maxRefusals = 10
 
 // takeTurn is one model call together with the tool results that answer it.
 func (c *conversation) takeTurn(ctx context.Context, noTools bool) (*effect.ModelResponse, error) {
+	if err := c.stands.put(); err != nil {
+		return nil, err
+	}
 	resp, err := c.send(ctx, noTools)
 	if err != nil {
 		return nil, err
@@ -24,6 +27,9 @@ func (c *conversation) takeTurn(ctx context.Context, noTools bool) (*effect.Mode
 	c.result.Turns++
 	c.tools.before = c.tools.chosen
 	c.enter(resp.Message)
+	if err := c.stands.keep(resp.Message); err != nil {
+		return nil, err
+	}
 	if len(resp.Message.ToolCalls()) == 0 {
 		return resp, c.noteAnswer(resp)
 	}

@@ -21,6 +21,9 @@ type InForce struct {
 	Groups                        int // 0: all are sent
 }
 
+// HasTools reports whether a phase is offered tools for it.
+func (f InForce) HasTools() bool { return f.Scratchpad || f.Memos }
+
 // InForceFor returns what holds for a phase that asks a model, of its own settings and those of its cascade; either may be nil.
 func InForceFor(own, all *Continuity) InForce {
 	var f InForce
@@ -64,7 +67,7 @@ func CheckSettings(of document.Place, s *Continuity, misplaced string) {
 // notYet refuses the settings that windlass only knows the names of.
 func notYet(at document.Place, s *Continuity) (refused bool) {
 	for key, is := range map[string]bool{
-		"scratchpad": s.Scratchpad != nil, "state_block": s.StateBlock != nil, "groups": s.Groups != nil, "memos": s.Memos != nil,
+		"groups": s.Groups != nil, "memos": s.Memos != nil,
 	} {
 		if is {
 			at.KeyError(key, document.CodeNotSupportedYet, fmt.Sprintf("%q is not supported yet by this version of windlass", key), "remove it")

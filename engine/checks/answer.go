@@ -1,9 +1,11 @@
 package checks
 
 import (
+	"github.com/windlass-run/windlass/cascade/continuity"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/standing"
 	"github.com/windlass-run/windlass/engine/verdict"
 )
 
@@ -14,9 +16,15 @@ type Answer struct {
 	Passed bool   // loop_until has accepted it already
 }
 
-// AnswerOf reads the answer of a model, by which nothing has judged yet.
-func AnswerOf(resp *effect.ModelResponse) Answer {
-	return Answer{Text: resp.Message.Text(), Empty: core.WhyEmpty(resp)}
+// AnswerOf reads the answer of a model, by which nothing has judged yet. What it writes for itself is no part of it.
+func AnswerOf(resp *effect.ModelResponse, on continuity.InForce) Answer {
+	a := Answer{Text: resp.Message.Text(), Empty: core.WhyEmpty(resp)}
+	if visible := standing.Visible(a.Text, on); visible != a.Text {
+		if a.Text = visible; visible == "" {
+			a.Empty = "it writes only what stands at the end of requests, and no answer"
+		}
+	}
+	return a
 }
 
 // Content returns what validators see of an answer: its text, and what the tools of its turn answered.

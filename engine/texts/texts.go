@@ -209,10 +209,12 @@ func (t *Templates) Vars() map[string]any {
 
 // History returns messages as templates see them, without what a person has taken back.
 func History(items []echo.Item) []any {
-	items = echo.WithoutRetracted(items)
-	out := make([]any, len(items))
-	for i, it := range items {
-		out[i] = map[string]any{"role": string(it.Message.Role()), "content": it.Message.Text()}
+	out := make([]any, 0, len(items))
+	for _, it := range echo.WithoutRetracted(items) {
+		if it.Message.Kind().Stands() {
+			continue // it is as of an earlier request
+		}
+		out = append(out, map[string]any{"role": string(it.Message.Role()), "content": it.Message.Text()})
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/lookup"
 	"github.com/windlass-run/windlass/engine/memory"
+	"github.com/windlass-run/windlass/engine/standing"
 	"github.com/windlass-run/windlass/engine/waiting"
 )
 
@@ -50,9 +51,10 @@ var ownSpecs = map[string]effect.ToolSpec{
 	waiting.ToolAwait: waiting.Spec(waiting.ToolAwait), waiting.ToolFire: waiting.Spec(waiting.ToolFire),
 	artifact.ToolShow: artifact.Spec(artifact.ToolShow), artifact.ToolCreate: artifact.Spec(artifact.ToolCreate),
 	artifact.ToolList: artifact.Spec(artifact.ToolList), artifact.ToolGet: artifact.Spec(artifact.ToolGet),
-	memory.Tool:       memory.Spec(),
-	lookup.ToolRecall: lookup.RecallSpec(),
-	lookup.ToolSearch: lookup.SearchSpec(),
+	memory.Tool:         memory.Spec(),
+	standing.Scratchpad: standing.Spec(),
+	lookup.ToolRecall:   lookup.RecallSpec(),
+	lookup.ToolSearch:   lookup.SearchSpec(),
 }
 
 // OwnTools returns the names of the engine's own tools that a phase may list in its tackle, sorted.
@@ -135,6 +137,9 @@ func ToolsOf(p *cascade.Phase, c *cascade.Cascade, declared effect.Tools, images
 	}
 	if c.BankOf(p) != "" && !slices.Contains(p.Tackle, memory.Tool) {
 		specs = append(specs, memory.Spec())
+	}
+	if cascade.ContinuityOf(c, p).Scratchpad && !slices.Contains(p.Tackle, standing.Scratchpad) {
+		specs = append(specs, standing.Spec())
 	}
 	if p.ChoosesRoute() {
 		specs = append(specs, routeSpec(p.Handoffs))

@@ -38,7 +38,7 @@ func (c *cacheMarks) of(msgs []*echo.Message, more bool) []int {
 	add(openingOf(msgs))
 	add(shared)
 	if more {
-		add(len(msgs))
+		add(len(msgs) - standingAt(msgs))
 	}
 	slices.Sort(marks)
 	return slices.Compact(marks)
@@ -52,6 +52,14 @@ func openingOf(msgs []*echo.Message) int {
 		n++
 	}
 	return max(n, 1)
+}
+
+// standingAt returns how many messages stand at the end of a request: the next one does not begin with them.
+func standingAt(msgs []*echo.Message) (n int) {
+	for n < len(msgs) && msgs[len(msgs)-1-n].Kind().Stands() {
+		n++
+	}
+	return n
 }
 
 // SharedPrefix returns how many messages two requests begin with that are the same.

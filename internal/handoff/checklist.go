@@ -61,6 +61,7 @@ func decisionsIn(text string) []string {
 type checklists struct {
 	order  []string            // by their newest versions, the newest last
 	latest map[string][]string // the texts that they are in
+	last   string              // the place that is right where several have an item; "": the newest is
 }
 
 func (c *checklists) set(place string, texts ...string) {
@@ -77,7 +78,7 @@ func (c *checklists) add(place, text string) { c.set(place, append(c.latest[plac
 func (c *checklists) merged() []checked {
 	var out []checked
 	at := map[string]int{}
-	for _, place := range c.order {
+	for _, place := range append(slices.Clip(c.order), c.last) {
 		for _, it := range checklistIn(strings.Join(c.latest[place], "")) {
 			key := strings.ToLower(it.text)
 			if i, ok := at[key]; ok {

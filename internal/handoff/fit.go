@@ -116,6 +116,9 @@ func continuation(h *echo.Handoff, l limits) string {
 	if h.Task != "" {
 		line("Task: %s", excerpt.Line(h.Task, min(continuationTask, l.task)))
 	}
+	if len(h.Progress.Notes) > 0 {
+		line("Read first from its own notes: %s.", strings.Join(h.Progress.Notes, ", "))
+	}
 	for _, part := range []struct {
 		name  string
 		items []echo.HandoffItem

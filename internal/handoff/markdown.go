@@ -68,6 +68,9 @@ func progressText(p echo.HandoffProgress) string {
 	if p.Items > 0 {
 		s += fmt.Sprintf(", %d of %s of the checklist", p.Checked, quantity.Of(p.Items, "item"))
 	}
+	if len(p.Notes) > 0 {
+		s += ", by " + strings.Join(p.Notes, " and ")
+	}
 	return s
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/engine/standing"
 	"github.com/windlass-run/windlass/internal/excerpt"
 )
 
@@ -95,7 +96,8 @@ type gathered struct {
 }
 
 func (p *progress) gather() *gathered {
-	g := &gathered{}
+	g, notes := &gathered{}, p.notes()
+	notes.read(g)
 	for _, v := range p.finished() {
 		g.progress.PhasesDone++
 		g.done = append(g.done, echo.HandoffItem{Source: sourcePhase + v.Phase, Text: cmp.Or(withoutDecisions(echo.AsText(v.Output)), strings.TrimSpace(echo.AsText(v.Output)), "ended without an output")})
@@ -119,6 +121,7 @@ func (p *progress) gather() *gathered {
 	}
 	g.readChecklists()
 	g.readSections()
+	notes.readBlock(g)
 	if newest := p.newest(); newest != nil {
 		history := histories[p.at]
 		g.task = strings.TrimSpace(newestText(history, func(m *echo.Message) bool { return m.Kind() == echo.KindTask }))
@@ -340,7 +343,8 @@ func (p *progress) choices(histories [][]*echo.Entry) []echo.HandoffItem {
 		}
 	}
 	out = append(out, p.kept()...)
-	seen := map[string]bool{stateOfError: true}
+	notes := p.notes()
+	seen := map[string]bool{stateOfError: true, standing.Scratchpad: notes.scratchpad != "", standing.StateBlock: notes.block != ""}
 	for _, v := range p.visits {
 		for _, key := range v.State {
 			text := echo.AsText(p.record.State(key))

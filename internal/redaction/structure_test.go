@@ -71,7 +71,7 @@ var structure = map[string][]string{
 		"cascade.Phase.tackle", "cascade.Phase.tool", "settings.Selection.selector_model", "settings.Summarizer.model", "cascade.Source.phase", "cascade.Tool.tool_id",
 		"echo.Anchor.phase", "echo.CardsUsed.embedder", "echo.Entry.cascade_id", "echo.Entry.key", "echo.Entry.model", "echo.Entry.phase",
 		"echo.Entry.provider", "echo.Entry.session_id", "echo.Fallback.from", "echo.Fallback.to", "echo.Handoff.cascade_id", "echo.Handoff.phase",
-		"echo.Handoff.session_id", "echo.HandoffItem.source", "echo.Menu.model", "echo.ModelCall.model", "echo.ModelFacts.fallback_models",
+		"echo.Handoff.session_id", "echo.HandoffItem.source", "echo.HandoffProgress.notes", "echo.Menu.model", "echo.ModelCall.model", "echo.ModelFacts.fallback_models",
 		"echo.ModelFacts.name", "echo.Pretend.model", "echo.Price.as", "echo.Selection.price_as", "echo.Route.from", "echo.Route.to", "echo.RunStart.work_dir", "echo.Score.phase", "echo.Similarity.embedder",
 		"echo.ChildStart.cascade", "echo.ChildStart.file", "echo.ChildStart.name", "echo.ChildStart.session", "echo.ChildEnd.session",
 		"echo.FoundCascade.file",

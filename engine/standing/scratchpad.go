@@ -1,0 +1,53 @@
+package standing
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/windlass-run/windlass/engine/effect"
+)
+
+// Scratchpad is the name of the tool, and of the value of the session's state that it keeps.
+const Scratchpad = "scratchpad"
+
+// MostBytes bounds a scratchpad, and a state block.
+const MostBytes = 16 << 10
+
+// Spec describes the tool.
+func Spec() effect.ToolSpec {
+	return effect.ToolSpec{
+		Name: Scratchpad, Idempotent: true,
+		Description: fmt.Sprintf("Your scratchpad for this session: it stands at the end of every request, also when older messages have left it. Read it, append to it, or replace it (at most %d bytes).", MostBytes),
+		Parameters: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["action"],"properties":{` +
+			`"action":{"type":"string","enum":["read","append","replace"]},` +
+			`"text":{"type":"string","description":"what is appended, below what is there, or comes in its place; not with read"}}}`),
+	}
+}
+
+// Do carries out a call of the tool on the scratchpad old. It returns the scratchpad after it and what the model is told.
+func Do(args json.RawMessage, old string) (now, told string, failed bool, err error) {
+	var in struct{ Action, Text string }
+	if err := json.Unmarshal(args, &in); err != nil {
+		return old, "", false, fmt.Errorf("read arguments of %s: %w", Scratchpad, err)
+	}
+	switch in.Action {
+	case "append":
+		now = in.Text
+		if old != "" && in.Text != "" {
+			now = old + "\n" + in.Text
+		} else if in.Text == "" {
+			return old, "Nothing was appended: text is empty.", true, nil
+		}
+	case "replace":
+		now = in.Text
+	default:
+		if old == "" {
+			return old, "The scratchpad is empty.", false, nil
+		}
+		return old, old, false, nil
+	}
+	if len(now) > MostBytes {
+		return old, fmt.Sprintf("The scratchpad would have %d bytes and can have %d: nothing was changed. Replace it with a shorter one.", len(now), MostBytes), true, nil
+	}
+	return now, fmt.Sprintf("The scratchpad has %d of %d bytes.", len(now), MostBytes), false, nil
+}

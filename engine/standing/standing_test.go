@@ -1,0 +1,115 @@
+package standing
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/cascade/continuity"
+	"github.com/windlass-run/windlass/echo"
+)
+
+func TestScratchpadTool(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", MostBytes)
+	for name, tt := range map[string]struct {
+		args, old, now, told string
+		failed               bool
+	}{
+		"read":            {`{"action":"read"}`, "a", "a", "a", false},
+		"read nothing":    {`{"action":"read"}`, "", "", "The scratchpad is empty.", false},
+		"append":          {`{"action":"append","text":"b"}`, "a", "a\nb", "The scratchpad has 3 of 16384 bytes.", false},
+		"append first":    {`{"action":"append","text":"b"}`, "", "b", "The scratchpad has 1 of 16384 bytes.", false},
+		"append nothing":  {`{"action":"append"}`, "a", "a", "Nothing was appended: text is empty.", true},
+		"append too much": {`{"action":"append","text":"b"}`, long, long, "The scratchpad would have 16386 bytes and can have 16384: nothing was changed. Replace it with a shorter one.", true},
+		"replace":         {`{"action":"replace","text":"b"}`, "a", "b", "The scratchpad has 1 of 16384 bytes.", false},
+		"replace whole":   {`{"action":"replace","text":"` + long + `"}`, "a", long, "The scratchpad has 16384 of 16384 bytes.", false},
+		"clear":           {`{"action":"replace","text":""}`, "a", "", "The scratchpad has 0 of 16384 bytes.", false},
+	} {
+		now, told, failed, err := Do(json.RawMessage(tt.args), tt.old)
+		require.NoError(t, err, name)
+		require.Equal(t, []any{tt.now, tt.told, tt.failed}, []any{now, told, failed}, name)
+	}
+	_, _, _, err := Do(json.RawMessage(`{"action":1}`), "")
+	require.ErrorContains(t, err, "read arguments of scratchpad: ")
+	var schema any
+	require.NoError(t, json.Unmarshal(Spec().Parameters, &schema))
+}
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	both := continuity.InForce{Scratchpad: true, StateBlock: true}
+	for name, tt := range map[string]struct {
+		answer, scratchpad, state, visible string
+	}{
+		"nothing":                        {"Hello.\n", "", "", "Hello.\n"},
+		"state at the end":               {"Hello.\n\n### STATE\nGoal: x\nNext: y\n", "", "Goal: x\nNext: y", "Hello."},
+		"state with deeper headings":     {"Hi\n### STATE:\n#### Goal\nx\n", "", "#### Goal\nx", "Hi"},
+		"state to the next heading":      {"### STATE\nGoal: x\n## Answer\nHi", "", "Goal: x", "## Answer\nHi"},
+		"the last state":                 {"### STATE\nGoal: x\n# A\nHi\n### STATE\nGoal: z", "", "Goal: z", "# A\nHi"},
+		"state without its parts":        {"Hi\n### STATE\nfine\n", "", "", "Hi"},
+		"the last one without its parts": {"### STATE\nGoal: x\n# A\n### STATE\n", "", "", "# A"},
+		"other cases are no state":       {"### State\nGoal: x", "", "", "### State\nGoal: x"},
+		"in a line":                      {"a ### STATE\nGoal: x", "", "", "a ### STATE\nGoal: x"},
+		"quoted":                         {"```\n### STATE\nGoal: x\n```\nHi", "", "", "```\n### STATE\nGoal: x\n```\nHi"},
+		"scratchpad":                     {"Hi\nSCRATCHPAD:\nPlan\n- [ ] one\n", "Plan\n- [ ] one", "", "Hi"},
+		"scratchpad on the line":         {"SCRATCHPAD: all is done", "all is done", "", ""},
+		"scratchpad with headings":       {"Hi\nSCRATCHPAD:\n# Plan\none", "# Plan\none", "", "Hi"},
+		"the last scratchpad":            {"SCRATCHPAD: a\nSCRATCHPAD: b", "b", "", ""},
+		"both":                           {"Hi\r\nSCRATCHPAD:\r\np\r\n### STATE\r\nGoal: x\r\n", "p", "Goal: x", "Hi"},
+		"both, turned":                   {"Hi\n### STATE\nGoal: x\nSCRATCHPAD: p", "p", "Goal: x", "Hi"},
+	} {
+		scratchpad, state, hasScratchpad, hasState := In(tt.answer)
+		require.Equal(t, []string{tt.scratchpad, tt.state, tt.visible}, []string{scratchpad, state, Visible(tt.answer, both)}, name)
+		require.Equal(t, []bool{strings.Contains(tt.answer, "SCRATCHPAD:"), tt.state != ""}, []bool{hasScratchpad, hasState}, name)
+		require.Equal(t, tt.answer, Visible(tt.answer, continuity.InForce{Groups: 3, Memos: true}), name)
+	}
+	answer := "Hi\nSCRATCHPAD: p\n### STATE\nGoal: x"
+	require.Equal(t, "Hi\n### STATE\nGoal: x", Visible(answer, continuity.InForce{Scratchpad: true}))
+	require.Equal(t, "Hi\nSCRATCHPAD: p", Visible(answer, continuity.InForce{StateBlock: true}))
+}
+
+// What is read of an answer is a part of it, and nothing of the rest is lost.
+func FuzzAnswers(f *testing.F) {
+	f.Add("Hi\nSCRATCHPAD: p\n### STATE\nGoal: x\n# A\n```\n### STATE\n```")
+	f.Fuzz(func(t *testing.T, answer string) {
+		scratchpad, state, _, hasState := In(answer)
+		require.Contains(t, answer, scratchpad)
+		require.Contains(t, answer, state)
+		require.True(t, hasState || state == "")
+		visible := Visible(answer, continuity.InForce{Scratchpad: true, StateBlock: true})
+		require.LessOrEqual(t, len(visible), len(answer))
+	})
+}
+
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	require.Nil(t, Message(Scratchpad, " \n", false))
+	require.Nil(t, Message(StateBlock, "", false))
+	for _, tt := range []struct {
+		name, value, want string
+		kind              echo.Kind
+	}{
+		{Scratchpad, "p", "[Your scratchpad, as it is now.]\n\np", echo.KindScratchpad},
+		{Scratchpad, "", "[Your scratchpad is empty.]", echo.KindScratchpad},
+		{StateBlock, "Goal: x", "[The state of the work, as you wrote it last.]\n\nGoal: x", echo.KindStateBlock},
+		{StateBlock, "", "[There is no state of the work now.]", echo.KindStateBlock},
+	} {
+		m := Message(tt.name, tt.value, true)
+		require.Equal(t, tt.want, m.Text())
+		require.Equal(t, tt.kind, m.Kind())
+		require.True(t, m.Kind().Stands())
+	}
+	require.Empty(t, Instructions(continuity.InForce{Groups: 1}))
+	require.Equal(t, howToKeep+"\n\n"+howToState, Instructions(continuity.InForce{Scratchpad: true, StateBlock: true}))
+}
+
+func TestParts(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []Part{{Goal, "ship it"}, {Context, "a b"}, {Anchors, "x.go:3"}, {Next, "next we test"}},
+		Parts("**Goal:** ship it\r\n- context: a\n  b\nResolved:\n#### Technical Anchors\nx.go:3\nNEXT:\nnext we test"))
+	require.Empty(t, Parts("Goal:\nnothing"[:5]))
+	require.Empty(t, Parts("fine"))
+}
