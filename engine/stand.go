@@ -12,7 +12,9 @@ import (
 )
 
 // continuityOf returns what goes on in a phase where its messages do not.
-func continuityOf(v *visit) continuity.InForce { return cascade.ContinuityOf(v.run.spec.Cascade, v.Def) }
+func continuityOf(v *visit) continuity.InForce {
+	return cascade.ContinuityOf(v.run.spec.Cascade, v.Def)
+}
 
 // stands is what stands at the end of the requests of a visit. The goroutine of the visit uses it.
 type stands struct {
