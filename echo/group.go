@@ -1,0 +1,51 @@
+package echo
+
+// StartsGroup reports whether a message begins a group: what a person, or the engine in a person's place, says to the model. A
+// group is such a message with all that follows it up to the next one: answers, results of tools, notices.
+func StartsGroup(m *Message) bool {
+	switch m.Kind() { //nolint:exhaustive // the others answer, or stand before the task
+	case KindTask, KindTurnPrompt, KindRetry, KindAudible, KindRetract:
+		return true
+	}
+	return false
+}
+
+// Groups returns the number of the group of each message of one visit, from 1. A message before the first group has 0: the system
+// message, and what was brought in from other phases.
+func Groups(history []Item) []int { return groupsFrom(history, 0) }
+
+// SessionGroups returns the same for visits in their order, as [Session.Phases] has them: the numbers go on from visit to visit.
+// A message before the first group of its visit has 0.
+func SessionGroups(visits []*PhaseRecord) [][]int {
+	out, before := make([][]int, len(visits)), 0
+	for i, v := range visits {
+		out[i] = groupsFrom(v.History, before)
+		before += CountGroups(v.History)
+	}
+	return out
+}
+
+// CountGroups returns how many groups a visit has. The first group of the next visit has the number after those of all before it.
+func CountGroups(history []Item) int {
+	n := 0
+	for i := range history {
+		if StartsGroup(history[i].Message) {
+			n++
+		}
+	}
+	return n
+}
+
+// groupsFrom numbers the groups of a visit that follow a number of others.
+func groupsFrom(history []Item, before int) []int {
+	out, n := make([]int, len(history)), before
+	for i := range history {
+		if StartsGroup(history[i].Message) {
+			n++
+		}
+		if n > before {
+			out[i] = n
+		}
+	}
+	return out
+}
