@@ -92,7 +92,8 @@ func shorter(s string, n int) bool {
 func hasImages(m *echo.Message) bool { return imagesIn(m) > 0 }
 
 // tiered cuts tool results as of the frontier: the newest recent_results to recent_limit
-// characters, the next twice as many to older_limit, all before to inactive_limit.
+// characters, the next twice as many to older_limit, all before to inactive_limit. Where groups
+// are on, older_limit is for all others of the open group, inactive_limit for those of closed ones.
 func tiered(p *cascade.Intra, _ int, n *node, m *state) (shape, bool) {
 	t := p.Truncation
 	if !p.Enabled || t == nil || !isToolResult(n) || n.kept || excluded(p.ExcludeTools, n) {
@@ -100,6 +101,11 @@ func tiered(p *cascade.Intra, _ int, n *node, m *state) (shape, bool) {
 	}
 	limit := t.RecentLimit
 	switch newer := m.results - n.result; {
+	case n.group < m.open:
+		limit = t.InactiveLimit
+	case m.open > 0 && newer >= t.RecentResults:
+		limit = t.OlderLimit
+	case m.open > 0:
 	case newer >= 3*t.RecentResults:
 		limit = t.InactiveLimit
 	case newer >= t.RecentResults:

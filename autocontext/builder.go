@@ -107,7 +107,7 @@ func (b *Builder) Used(c echo.Carry, in int64) echo.Carry {
 
 // MayMask reports whether a view can hold less than the history, so that recall is worth offering.
 func (b *Builder) MayMask(c echo.Carry) bool {
-	return b.settings.Policy.Enabled || c.AsOf > 0 || c.Removed != nil || c.Summary != nil || c.Slid > 0 || len(c.Cut) > 0
+	return b.settings.Policy.Enabled || b.settings.Groups > 0 || c.AsOf > 0 || c.Removed != nil || c.Summary != nil || c.Slid > 0 || len(c.Cut) > 0
 }
 
 // Frontier returns the index of the history before which tool results may be masked.

@@ -76,6 +76,9 @@ func (f *frontier) project() {
 	m := f.state
 	m.asOf = f.coming()
 	m.results = f.resultsBefore(m.asOf)
+	if m.open > 0 {
+		m.open = f.groupAt(m.asOf)
+	}
 	p := &f.next
 	for i := p.young; i < len(f.nodes); i++ {
 		n := &f.nodes[i]
@@ -100,6 +103,9 @@ func (f *frontier) settled(n *node, m *state) bool {
 	if m.asOf-n.turn <= max(p.Window, p.MaskAfter) {
 		return false
 	}
+	if m.open > 0 {
+		return p.Truncation == nil || n.result == 0 || n.group < m.open
+	}
 	return p.Truncation == nil || n.result == 0 || m.results-n.result >= 3*p.Truncation.RecentResults
 }
 
@@ -107,6 +113,7 @@ func (f *frontier) move() {
 	f.carry.AsOf = f.coming()
 	f.carry.Debt = 0
 	f.state.asOf, f.state.results = f.carry.AsOf, f.resultsBefore(f.carry.AsOf)
+	f.placeGroups()
 	p := &f.next
 	for i := p.low; i < len(f.nodes); i++ {
 		n := &f.nodes[i]

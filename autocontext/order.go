@@ -21,6 +21,7 @@ type node struct {
 	msg     *echo.Message
 	attempt int
 	turn    int // of the visit, over all attempts, from 1; 0 before the first
+	group   int // from 1; 0 before the first
 	result  int // for a tool result: its ordinal in the history, from 1
 	pinned  bool
 	foreign echo.Foreign
@@ -62,6 +63,9 @@ type state struct {
 	task    int  // index of the task
 	inText  bool // results that tell of a failure are failures
 	results int  // tool results in turns before asOf
+	group   int  // the newest group
+	open    int  // the group that was open at asOf, where tiers go by groups; 0: they do not
+	oldest  int  // the oldest group that is sent; 0: all are
 
 	summaryAt int // the message in whose place the summary in force is sent; -1: none
 	slidAt    int // the message in whose place the note on turns that slid out is sent; -1: none
@@ -99,6 +103,7 @@ type pass func(p *cascade.Intra, i int, n *node, m *state) (shape, bool)
 var order = [...]pass{
 	compacted, // the summary in force tells it
 	slid,      // a token_budget left its turn out
+	left,      // its group has left the window of groups
 	retried,   // it belongs to an attempt that did not pass
 	removed,   // the guard removed it, from the middle outward
 	cleared,   // clear_tool_uses
@@ -147,8 +152,9 @@ func (d *draft) shapeOf(i int, m *state) shape {
 }
 
 // survives reports whether a message is sent in full whatever happens, as a pinned group is.
-func (d *draft) survives(i int) bool {
-	n, m := &d.nodes[i], &d.state
+func (d *draft) survives(i int) bool { return d.state.keeps(i, &d.nodes[i]) }
+
+func (m *state) keeps(i int, n *node) bool {
 	return n.msg.Role() == echo.RoleSystem || i == m.task || i == m.latest || n.pinned || echo.IsSaid(n.msg) || n.msg.Kind().Stands() && !n.replaced
 }
 

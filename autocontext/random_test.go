@@ -14,6 +14,7 @@ import (
 // world makes random histories, settings and answers. Everything follows from its seed.
 type world struct {
 	*rand.Rand
+	more   *rand.Rand // what stands, and groups
 	ids    int
 	broken bool // histories may be damaged
 	again  bool // every turn numbers its calls from 1
@@ -21,7 +22,7 @@ type world struct {
 }
 
 func newWorld(seed uint64, broken bool) *world {
-	return &world{Rand: rand.New(rand.NewPCG(seed, 7)), broken: broken, again: seed%3 == 0, own: seed%4 < 2}
+	return &world{Rand: rand.New(rand.NewPCG(seed, 7)), more: rand.New(rand.NewPCG(seed, 8)), broken: broken, again: seed%3 == 0, own: seed%4 < 2}
 }
 
 func (w *world) text(most int) string {
@@ -124,8 +125,12 @@ func (w *world) conversation(turns int) (items []echo.Item, calls []int) {
 	}
 	items = append(items, user(echo.KindTask, "task "+w.text(400), 0, 0))
 	attempt, turn := 1, 0
+	stands := w.more.IntN(2) == 0
 	for range turns {
 		turn++
+		if stands && w.more.IntN(4) > 0 {
+			items = append(items, user(echo.KindStateBlock, fmt.Sprint("state ", w.more.IntN(9)), attempt, turn), user(echo.KindScratchpad, fmt.Sprint("notes ", w.more.IntN(9)), attempt, turn))
+		}
 		calls = append(calls, len(items))
 		items = append(items, w.turn(attempt, turn)...)
 		switch w.IntN(8) {
@@ -170,6 +175,7 @@ func (w *world) settings() autocontext.Settings {
 		p.Guard.Recount = cascade.RecountProbe
 	}
 	s := autocontext.Settings{FailuresInText: w.IntN(2) == 0, OwnIDs: w.own, Policy: p, Dialect: dialect.Dialect(w.IntN(2)), Fixed: int64(w.IntN(200))}
+	s.Groups = max(w.more.IntN(8)-3, 0)
 	if w.IntN(3) > 0 {
 		in := 0.1 + w.Float64()*10
 		s.Price = &echo.Price{Input: in, Cached: in * []float64{0, 0.1, 0.5, 1}[w.IntN(4)]}

@@ -81,7 +81,13 @@ func checkRules(t *testing.T, s autocontext.Settings, history []echo.Item, v *au
 	var size, full int64
 	task, latest := -1, -1
 	gone := echo.Retracted(history)
+	newest := newestStanding(history)
+	checkGroups(t, s, history, v)
 	for i, it := range v.Items {
+		if k := it.Message.Kind(); k.Stands() && newest[k] != i {
+			require.Nil(t, it.Sent, "only the newest of what stands is sent")
+			continue
+		}
 		if gone != nil && gone[i] {
 			require.Nil(t, it.Sent, "what a person has taken back is not sent")
 			require.Empty(t, it.After)
@@ -93,6 +99,10 @@ func checkRules(t *testing.T, s autocontext.Settings, history []echo.Item, v *au
 		full += autocontext.Tokens(plain.Render(&autocontext.View{Items: []autocontext.Item{{Sent: whole[i]}}})[0])
 		checkItem(t, s, history[i], whole[i], it)
 		if m := it.Message; m.Role() == echo.RoleUser && m.Kind() != echo.KindContext {
+			if m.Kind().Stands() {
+				require.Equal(t, gone == nil || !gone[i], it.Sent == m, "what stands is sent")
+				continue
+			}
 			if task < 0 {
 				task = i
 			}
@@ -116,6 +126,38 @@ func checkRules(t *testing.T, s autocontext.Settings, history []echo.Item, v *au
 		wire += autocontext.Tokens(m)
 	}
 	require.Equal(t, wire, r.ContextSize, "the size is that of what is sent")
+}
+
+// newestStanding returns the index of the newest message of each kind that stands.
+func newestStanding(history []echo.Item) map[echo.Kind]int {
+	newest := map[echo.Kind]int{}
+	for i := range history {
+		newest[history[i].Message.Kind()] = i
+	}
+	return newest
+}
+
+// checkGroups: of groups before the newest so many nothing is sent but what survives, and for no other is that the reason.
+func checkGroups(t *testing.T, s autocontext.Settings, history []echo.Item, v *autocontext.View) {
+	t.Helper()
+	if s.Groups == 0 {
+		return
+	}
+	pinned := map[[2]int]bool{} // turns with a pinned message: calls and results stay together
+	for _, it := range history {
+		at := [2]int{it.Attempt, it.Turn}
+		pinned[at] = pinned[at] || it.Pinned
+	}
+	numbers := echo.Groups(history)
+	oldest := max(slices.Max(numbers)-s.Groups+1, 1)
+	for i, it := range v.Items {
+		m := it.Message
+		survives := m.Role() == echo.RoleSystem || m.Kind() == echo.KindTask || echo.IsSaid(m) || m.Kind().Stands() || pinned[[2]int{history[i].Attempt, history[i].Turn}]
+		out := numbers[i] > 0 && numbers[i] < oldest
+		require.False(t, it.Reason == autocontext.ReasonGroup && !out)
+		stand := it.Form == autocontext.FormSummary || it.Reason == autocontext.ReasonSlid // in place of others
+		require.False(t, out && !survives && it.Sent != nil && !stand, "message %d, %s of group %d (%s %s)", i, m.Kind(), numbers[i], it.Form, it.Reason)
+	}
 }
 
 // wholeOf returns what is sent of each message when nothing is left out, with the ids that it has then.

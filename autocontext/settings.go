@@ -26,6 +26,10 @@ type Settings struct {
 	// SwitchedOff says that somebody has switched off what Policy would otherwise do.
 	SwitchedOff bool
 
+	// Groups is how many of the newest groups of messages are sent (see [echo.Groups]); 0: all of them. With it the tiers
+	// of truncation go by groups.
+	Groups int
+
 	// Price is what the model takes for what it is sent; nil: unknown. A cached token is then
 	// assumed to cost a tenth, and no money is reported.
 	Price *echo.Price

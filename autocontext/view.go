@@ -36,6 +36,7 @@ const (
 	ReasonRemoved     Reason = "removed"      // the guard removed this tool result
 	ReasonCompacted   Reason = "compacted"    // the guard had the older messages summed up
 	ReasonSlid        Reason = "slid"         // token_budget left out the oldest turns
+	ReasonGroup       Reason = "group"        // its group is older than continuity.groups
 	ReasonOversize    Reason = "oversize"     // a tool result that alone would not have fitted
 	ReasonRetracted   Reason = "retracted"    // a person has taken the answer back
 	ReasonSuperseded  Reason = "superseded"   // it stood at the end of an earlier request; a newer one does now

@@ -28,7 +28,7 @@ func SessionGroups(visits []*PhaseRecord) [][]int {
 // CountGroups returns how many groups a visit has. The first group of the next visit has the number after those of all before it.
 func CountGroups(history []Item) int {
 	n := 0
-	for i := range history {
+	for i := firstOf(history); i < len(history); i++ {
 		if StartsGroup(history[i].Message) {
 			n++
 		}
@@ -39,7 +39,7 @@ func CountGroups(history []Item) int {
 // groupsFrom numbers the groups of a visit that follow a number of others.
 func groupsFrom(history []Item, before int) []int {
 	out, n := make([]int, len(history)), before
-	for i := range history {
+	for i := firstOf(history); i < len(history); i++ {
 		if StartsGroup(history[i].Message) {
 			n++
 		}
@@ -48,4 +48,15 @@ func groupsFrom(history []Item, before int) []int {
 		}
 	}
 	return out
+}
+
+// firstOf returns the index of the task of a visit, 0 where it has none: what was brought in before it may have the task of another
+// phase.
+func firstOf(history []Item) int {
+	for i := len(history) - 1; i > 0; i-- {
+		if history[i].Message.Kind() == KindTask {
+			return i
+		}
+	}
+	return 0
 }

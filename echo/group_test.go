@@ -28,6 +28,7 @@ func TestGroups(t *testing.T) {
 		"":            {},
 		"s":           {0},
 		"sctarra":     {0, 0, 1, 1, 1, 1, 1},
+		"stactara":    {0, 0, 0, 0, 1, 1, 1, 1},
 		"staranapana": {0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2},
 		"tayahaxa":    {1, 1, 2, 2, 3, 3, 4, 4},
 	} {

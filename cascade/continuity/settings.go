@@ -67,7 +67,7 @@ func CheckSettings(of document.Place, s *Continuity, misplaced string) {
 // notYet refuses the settings that windlass only knows the names of.
 func notYet(at document.Place, s *Continuity) (refused bool) {
 	for key, is := range map[string]bool{
-		"groups": s.Groups != nil, "memos": s.Memos != nil,
+		"memos": s.Memos != nil,
 	} {
 		if is {
 			at.KeyError(key, document.CodeNotSupportedYet, fmt.Sprintf("%q is not supported yet by this version of windlass", key), "remove it")

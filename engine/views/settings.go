@@ -72,7 +72,7 @@ func SettingsFor(a Asked, rules core.Ruleset, p *cascade.Phase, f effect.ModelFa
 	s := autocontext.Settings{
 		Policy: a.Off.Intra(c.EffectiveIntra(p)), FailuresInText: rules.FindsFailures(), NameText: rules.NamesText(), OwnIDs: rules.OwnIDs(),
 		SwitchedOff: c.EffectiveIntra(p).Enabled && a.Off.IntraPhase, Dialect: d, Price: f.Price, Limit: r.Limit, Assumed: r.Assumed,
-		Count: f.Count, Exact: f.Exact,
+		Count: f.Count, Exact: f.Exact, Groups: cascade.ContinuityOf(c, p).Groups,
 	}
 	s.Policy.Dedupe = s.Policy.Dedupe && rules.Dedupes()
 	if budget != nil {
