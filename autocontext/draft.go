@@ -44,7 +44,7 @@ func (d *draft) read(history []echo.Item) {
 		d.carry.Debt = 0 // what it was owed for is left out now
 	}
 	moved := d.placeStandIns()
-	moved = d.placeGroups() || moved
+	moved = placeGroups(d) || moved
 	switch {
 	case tryAgain || first > 0 && (moved || task != d.state.task):
 		d.reshape()
@@ -63,7 +63,7 @@ func (d *draft) take(it echo.Item) {
 	i := len(d.nodes)
 	d.state.read(i, it)
 	d.add(it, Tokens(d.render.message(it.Message)))
-	d.group(i)
+	numberGroup(d, i)
 	d.view.Items = append(d.view.Items, Item{Message: it.Message})
 	d.groups.add(d, i)
 	switch n := &d.nodes[i]; { // full history would have had it so, too
@@ -102,7 +102,7 @@ func (r repeats) link(d *draft, i int) {
 
 func (d *draft) reshape() {
 	d.state.asOf, d.state.results = d.carry.AsOf, d.resultsBefore(d.carry.AsOf)
-	d.placeGroups()
+	placeGroups(d)
 	d.placeStandIns()
 	for i := range d.nodes {
 		d.reshapeOne(i)

@@ -77,7 +77,7 @@ func (f *frontier) project() {
 	m.asOf = f.coming()
 	m.results = f.resultsBefore(m.asOf)
 	if m.open > 0 {
-		m.open = f.groupAt(m.asOf)
+		m.open = groupAt(f.draft, m.asOf)
 	}
 	p := &f.next
 	for i := p.young; i < len(f.nodes); i++ {
@@ -113,7 +113,7 @@ func (f *frontier) move() {
 	f.carry.AsOf = f.coming()
 	f.carry.Debt = 0
 	f.state.asOf, f.state.results = f.carry.AsOf, f.resultsBefore(f.carry.AsOf)
-	f.placeGroups()
+	placeGroups(f.draft)
 	p := &f.next
 	for i := p.low; i < len(f.nodes); i++ {
 		n := &f.nodes[i]

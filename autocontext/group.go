@@ -5,8 +5,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 )
 
-// group numbers a message that is new, as [echo.Groups] does: what was brought in before the task is in none.
-func (d *draft) group(i int) {
+// numberGroup numbers a message that is new, as [echo.Groups] does: what was brought in before the task is in none.
+func numberGroup(d *draft, i int) {
 	n := &d.nodes[i]
 	if n.msg.Kind() == echo.KindTask {
 		for j := range i {
@@ -21,18 +21,18 @@ func (d *draft) group(i int) {
 }
 
 // placeGroups finds which groups are sent, and which one the tiers take for open. It reports whether the first changed.
-func (d *draft) placeGroups() bool {
+func placeGroups(d *draft) bool {
 	if d.settings.Groups == 0 {
 		return false
 	}
 	m, oldest := &d.state, d.state.oldest
 	m.oldest = max(m.group-d.settings.Groups+1, 1)
-	m.open = d.groupAt(m.asOf)
+	m.open = groupAt(d, m.asOf)
 	return m.oldest != max(oldest, 1)
 }
 
 // groupAt returns the group in which a turn begins, at least 1.
-func (d *draft) groupAt(turn int) int {
+func groupAt(d *draft, turn int) int {
 	switch {
 	case turn < 1:
 		return 1

@@ -58,9 +58,6 @@ func CheckSettings(of document.Place, s *Continuity, misplaced string) {
 		of.KeyError("continuity", document.CodeMisplacedField,
 			fmt.Sprintf("\"continuity\" belongs to a phase that asks a model; %s does not", misplaced), "remove it")
 	case notYet(at, s):
-	case s.Groups != nil && (*s.Groups < 0 || *s.Groups > MaxGroups):
-		at.KeyError("groups", document.CodeInvalidValue,
-			fmt.Sprintf("groups is %d: it can be from 0 to %d", *s.Groups, MaxGroups), "the newest so many groups of messages are sent; 0 sends all")
 	}
 }
 
