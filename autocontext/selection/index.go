@@ -6,6 +6,7 @@ import (
 
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/words"
 )
 
 // The usual parameters of BM25 (Robertson and Zaragoza, 2009).
@@ -16,8 +17,8 @@ const (
 
 // Index remembers the words of messages, which changes no choice. It belongs to one goroutine.
 type Index struct {
-	lexicon
-	bags map[bagKey]bag
+	words *words.Lexicon
+	bags  map[bagKey]bag
 }
 
 // bagKey says what was read: a card may change, and may be read without its message.
@@ -33,7 +34,7 @@ type bag struct {
 }
 
 // NewIndex returns an index that has seen nothing yet.
-func NewIndex() *Index { return &Index{lexicon: newLexicon(), bags: map[bagKey]bag{}} }
+func NewIndex() *Index { return &Index{words: words.New(), bags: map[bagKey]bag{}} }
 
 // bagsOf returns the terms by which a group is found, for each of its cards: of the message and of
 // the card, which alone finds less (docs/selection.md).
@@ -56,7 +57,7 @@ func (x *Index) bagsOf(g *Group) [][]int32 {
 				b.terms = x.readMessage(g.Items[at].Message)
 			}
 			for _, text := range append([]string{key.summary}, c.Keywords...) {
-				b.terms = x.read(b.terms, text)
+				b.terms = x.words.Read(b.terms, text)
 			}
 			x.bags[key] = b
 		}
@@ -66,9 +67,9 @@ func (x *Index) bagsOf(g *Group) [][]int32 {
 }
 
 func (x *Index) readMessage(m *echo.Message) []int32 {
-	terms := x.read(nil, m.Text())
+	terms := x.words.Read(nil, m.Text())
 	for _, call := range m.ToolCalls() {
-		terms = x.read(x.read(terms, call.Name), call.Arguments)
+		terms = x.words.Read(x.words.Read(terms, call.Name), call.Arguments)
 	}
 	return terms
 }
@@ -105,13 +106,13 @@ func (x *Index) hits(query string, groups []Group) (hits []hit, lengths []float6
 	for i := range groups {
 		bags[i] = x.bagsOf(&groups[i])
 	}
-	asked := x.read(nil, query)
-	isAsked := make([]bool, len(x.terms))
+	asked := x.words.Read(nil, query)
+	isAsked := make([]bool, x.words.Len())
 	for _, t := range asked {
 		isAsked[t] = true
 	}
 	lengths = make([]float64, len(groups))
-	counts := make([]float64, len(x.terms)) // of the group at hand
+	counts := make([]float64, x.words.Len()) // of the group at hand
 	for i := range groups {
 		first := len(hits)
 		for _, bag := range bags[i] {

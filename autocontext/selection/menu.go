@@ -40,6 +40,7 @@ const (
 	menuOut          = 1000 // tokens of the answer: enough for every id of a menu
 	menuWhyOut       = 100  // tokens of the reason
 	menuWhyLimit     = 300  // characters kept of the reason
+	menuPhaseLimit   = 80   // characters kept of the name of a phase
 )
 
 // newMenu lists groups for a model, one a line. Ids mean something in this menu only.
@@ -53,7 +54,7 @@ func newMenu(task string, groups []Group, offered []int, s Settings) *Menu {
 	for k, i := range offered {
 		g := &groups[i]
 		fmt.Fprintf(&b, "%s | %s | phase %s | %d tokens | %s\n",
-			menuID(k), g.role(), menuText(g.Phase, maxWord), g.Tokens, menuText(g.summary(), menuSummaryLimit))
+			menuID(k), g.role(), menuText(g.Phase, menuPhaseLimit), g.Tokens, menuText(g.summary(), menuSummaryLimit))
 	}
 	answer, out := menuAnswer, menuOut
 	if s.Why {

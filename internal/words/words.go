@@ -1,4 +1,5 @@
-package selection
+// Package words reads texts as the words by which they are compared: stems in lower case, without words that say nothing.
+package words
 
 import (
 	"strings"
@@ -18,19 +19,23 @@ const maxIndexed = 16 << 10
 // stopWord is the term of words without a meaning of their own.
 const stopWord = -1
 
-// lexicon numbers terms. It remembers what became of each word, as stemming is slow.
-type lexicon struct {
+// Lexicon numbers terms. It remembers what became of each word, as stemming is slow. It belongs to one goroutine.
+type Lexicon struct {
 	words map[string]int32 // by the word in lower case
 	terms map[string]int32 // by the stem
 }
 
-func newLexicon() lexicon { return lexicon{words: map[string]int32{}, terms: map[string]int32{}} }
+// New returns a lexicon without a term.
+func New() *Lexicon { return &Lexicon{words: map[string]int32{}, terms: map[string]int32{}} }
 
-// read appends the terms of at most [maxIndexed] bytes of a text: stemmed words in lower case
+// Len returns how many terms have a number; the numbers are below it.
+func (l *Lexicon) Len() int { return len(l.terms) }
+
+// Read appends the terms of at most [maxIndexed] bytes of a text: stemmed words in lower case
 // without stop words. A path or an identifier is a term, and so is each of its parts. Scripts
 // without spaces are read in pairs of characters.
-func (l *lexicon) read(terms []int32, text string) []int32 {
-	w := wordReader{lexicon: l, out: terms}
+func (l *Lexicon) Read(terms []int32, text string) []int32 {
+	w := wordReader{Lexicon: l, out: terms}
 	for _, r := range text[:min(len(text), maxIndexed)] {
 		w.take(r)
 	}
@@ -39,7 +44,7 @@ func (l *lexicon) read(terms []int32, text string) []int32 {
 }
 
 // term returns the number of a word in lower case.
-func (l *lexicon) term(word []byte) int32 {
+func (l *Lexicon) term(word []byte) int32 {
 	if t, known := l.words[string(word)]; known {
 		return t
 	}
@@ -66,7 +71,7 @@ func stem(word string) string {
 }
 
 type wordReader struct {
-	*lexicon
+	*Lexicon
 	out []int32
 
 	field []byte // the run of characters since the last one that is in no word, in lower case

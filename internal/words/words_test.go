@@ -1,4 +1,4 @@
-package selection
+package words
 
 import (
 	"strings"
@@ -10,8 +10,8 @@ import (
 
 // termsOf returns the terms of a text as words.
 func termsOf(text string) []string {
-	l := newLexicon()
-	read := l.read(nil, text)
+	l := New()
+	read := l.Read(nil, text)
 	names := make([]string, len(l.terms))
 	for name, n := range l.terms {
 		names[n] = name
@@ -58,12 +58,12 @@ func TestTerms(t *testing.T) {
 func TestTermsMeet(t *testing.T) {
 	t.Parallel()
 	meet := func(a, b string) bool {
-		l := newLexicon()
+		l := New()
 		in := map[int32]bool{}
-		for _, n := range l.read(nil, a) {
+		for _, n := range l.Read(nil, a) {
 			in[n] = true
 		}
-		for _, n := range l.read(nil, b) {
+		for _, n := range l.Read(nil, b) {
 			if in[n] {
 				return true
 			}
@@ -111,8 +111,8 @@ func FuzzTerms(f *testing.F) {
 			require.True(t, utf8.ValidString(w), "%q", w)
 			require.LessOrEqual(t, len(w), 2*maxWord, "%q", w)
 		}
-		l := newLexicon()
-		first := l.read(nil, text)
-		require.Equal(t, first, l.read(nil, text), "what was seen before changes nothing")
+		l := New()
+		first := l.Read(nil, text)
+		require.Equal(t, first, l.Read(nil, text), "what was seen before changes nothing")
 	})
 }
