@@ -10,7 +10,6 @@ package bank
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -18,12 +17,12 @@ import (
 	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/ledger"
 )
 
 const (
-	suffix     = ".bank"
-	lockSuffix = ".lock"
-	sharedDir  = "shared"
+	suffix    = ".bank"
+	sharedDir = "shared"
 )
 
 // Ref says which bank.
@@ -79,28 +78,13 @@ func (r Ref) dir(home string) string {
 	return filepath.Join(config.BanksDir(home), cmp.Or(r.Project(), sharedDir))
 }
 
+// noun is what errors call the file of a bank.
+const noun = "bank"
+
 // DamageError says which line of a bank is not what was written, and why.
-type DamageError struct {
-	Path string
-	Line int // from 1; the head is line 1
-	Err  error
-}
+type DamageError = ledger.DamageError
 
-func (e *DamageError) Error() string {
-	return fmt.Sprintf("bank %s is damaged at line %d: %v", e.Path, e.Line, e.Err)
-}
-
-func (e *DamageError) Unwrap() error { return e.Err }
-
-func damaged(path string, line int, err error) error {
-	return failure.New(failure.Damaged, &DamageError{path, line, err}, "put a sound copy of the bank in its place, or move it away")
-}
+func damaged(path string, line int, err error) error { return ledger.Damaged(noun, path, line, err) }
 
 // storage says what failed with a bank's file.
-func storage(verb, path string, err error) error {
-	var known *failure.Error
-	if errors.As(err, &known) {
-		return err
-	}
-	return failure.New(failure.StorageFailed, fmt.Errorf("%s bank %s: %w", verb, path, err), "")
-}
+func storage(verb, path string, err error) error { return ledger.Failed(noun, verb, path, err) }

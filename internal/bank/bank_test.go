@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/echo/journal/chain"
 	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/ledger"
 )
 
 func TestRefOf(t *testing.T) {
@@ -93,11 +94,11 @@ func TestWhatIsNoFile(t *testing.T) {
 			b := setup(t)
 			path := b.path(t)
 			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-			require.NoError(t, put(path+lockSuffix))
+			require.NoError(t, put(path+ledger.LockSuffix))
 			_, err := b.store().Start(t.Context(), noteBank, "s")
 			require.EqualError(t, err, "lock bank "+path+": open "+path+".lock: it is not a file of its own")
 			require.True(t, failure.Is(err, failure.StorageFailed))
-			require.NoError(t, os.Remove(path+lockSuffix))
+			require.NoError(t, os.Remove(path+ledger.LockSuffix))
 			require.NoError(t, put(path))
 			want := "open bank " + path + ": open " + path + ": it is not a file of its own"
 			_, err = b.store().Start(t.Context(), noteBank, "s")
@@ -119,7 +120,7 @@ func TestWhatIsNoFile(t *testing.T) {
 // put writes a whole file of a bank with a head.
 func (b *testBundle) put(t *testing.T, h head) {
 	t.Helper()
-	line, _, err := sealed(h, chain.Sum{})
+	line, _, err := ledger.Sealed(h, chain.Sum{})
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(filepath.Dir(b.path(t)), 0o700))
 	require.NoError(t, os.WriteFile(b.path(t), line, 0o600))
@@ -224,7 +225,7 @@ func TestDamage(t *testing.T) {
 		text := strings.Join(lines[:n], "") + strings.Join(lines[n+1:], "") + "\n"
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		_, err := b.store().Read(noteBank)
-		require.EqualError(t, err, (&DamageError{path, n + 1, chain.ErrSum}).Error(), "without line %d", n+1)
+		require.EqualError(t, err, (&DamageError{Noun: noun, Path: path, Line: n + 1, Err: chain.ErrSum}).Error(), "without line %d", n+1)
 	}
 }
 
@@ -249,7 +250,7 @@ func TestChangedEntries(t *testing.T) {
 		require.NoError(t, f.seal(e, 1))
 		require.NoError(t, e.check(1))
 		c.change(e)
-		line, _, err := sealed(e, chain.Sum{})
+		line, _, err := ledger.Sealed(e, chain.Sum{})
 		require.NoError(t, err)
 		_, _, err = readEntry("/h/a.bank", 2, chain.Sum{}, line)
 		require.EqualError(t, err, "bank /h/a.bank is damaged at line 2: "+c.want, name)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/windlass-run/windlass/internal/ledger/ledgertest"
 )
 
 // filled returns a session with a bank of so many entries: of one file that is written again and again, and of up to 100
@@ -14,7 +15,7 @@ func filled(b *testing.B, entries int) *session {
 	b.Helper()
 	home := setup(b)
 	store := home.store()
-	store.on = newDying(b, "", 0) // which syncs nothing
+	store.on = ledgertest.New(b, "", 0) // which syncs nothing
 	s := begin(b, store, "s")
 	text := strings.Repeat("a line of a note\n", 20)
 	s.does(b, create(notePath, text))

@@ -17,12 +17,12 @@ func (s *Store) Call(ctx context.Context, r *memory.Request) (*echo.MemoryCall, 
 	if err != nil {
 		return nil, err
 	}
-	h, err := f.read()
+	h, err := f.Read()
 	if err != nil {
 		return nil, err
 	}
 	if r.Seen.Last() > h.Last() {
-		return nil, damaged(f.path, int(h.Last())+1, errors.New("this run has seen more of it: it was cut off, or is another file"))
+		return nil, damaged(f.Path(), int(h.Last())+1, errors.New("this run has seen more of it: it was cut off, or is another file"))
 	}
 	x := &call{Request: r, file: f, by: Writer{Session: r.Session, Began: s.began, Key: r.Key}}
 	x.run(h)
@@ -64,7 +64,7 @@ func (x *call) done(h *History) *Entry {
 // noted returns the entry that notes that the run is told of versions, nil where an earlier process has written it.
 func (x *call) noted(h *History, reads []Read) (*Entry, error) {
 	if len(reads) == 0 || h.by(x.by, x.Command.Command, func(e *Entry) bool { return e.Call == x.Hash && slices.Equal(e.Reads, reads) }) != nil {
-		return nil, nil //nolint:nilnil // see decide
+		return nil, nil //nolint:nilnil // see ledger.File.Append
 	}
 	e := &Entry{By: x.by, Command: x.Command.Command, Call: x.Hash, Reads: reads}
 	return e, x.file.seal(e, h.Last()+1)
@@ -80,21 +80,21 @@ func (x *call) read(ctx context.Context, h *History) (*echo.MemoryCall, error) {
 			out.Read = append(out.Read, echo.MemoryVersion{Path: path, Version: v.ID})
 		}
 	}
-	_, _, err := x.file.append(ctx, func(h *History) (*Entry, error) { return x.noted(h, reads) })
+	_, _, err := x.file.Append(ctx, func(h *History) (*Entry, error) { return x.noted(h, reads) })
 	return out, err
 }
 
 // write writes what the command changes, unless another session has changed it since the run saw it.
 func (x *call) write(ctx context.Context) (*echo.MemoryCall, error) {
 	var out *echo.MemoryCall
-	e, _, err := x.file.append(ctx, func(h *History) (e *Entry, err error) {
+	e, _, err := x.file.Append(ctx, func(h *History) (e *Entry, err error) {
 		if had := x.done(h); had != nil {
 			out = x.again(h, had)
-			return nil, nil //nolint:nilnil // see decide
+			return nil, nil //nolint:nilnil // see ledger.File.Append
 		}
 		if x.run(h); len(x.result.Changes) == 0 { // for what another call of the run has written since
 			out = x.told(&x.result)
-			return nil, nil //nolint:nilnil // see decide
+			return nil, nil //nolint:nilnil // see ledger.File.Append
 		}
 		if out = x.conflict(h); out != nil {
 			var reads []Read

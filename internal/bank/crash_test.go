@@ -15,6 +15,8 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/ledger"
+	"github.com/windlass-run/windlass/internal/ledger/ledgertest"
 )
 
 // act is a step of a run, which can be made again.
@@ -100,7 +102,7 @@ func written(h *History) (out []string) {
 	return out
 }
 
-func on(b *testBundle, d *dying) *Store {
+func on(b *testBundle, d *ledgertest.Dying) *Store {
 	s := b.store()
 	s.on = d
 	return s
@@ -127,16 +129,16 @@ func TestKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	list := acts(t)
 	b := setup(t)
-	d := newDying(t, b.path(t), 0)
+	d := ledgertest.New(t, b.path(t), 0)
 	_, err := play(t.Context(), &session{Store: on(b, d), id: "s"}, list, 0, map[string]bool{})
 	require.NoError(t, err)
 	want := written(b.history(t))
-	require.Greater(t, d.places, 200)
-	t.Log(d.places, "places")
+	require.Greater(t, d.Places, 200)
+	t.Log(d.Places, "places")
 	for way, name := range []string{"process", "machine", "machine again", "process, then machine"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for place := 1; place <= d.places; place += min(1+2*way, 3) {
+			for place := 1; place <= d.Places; place += min(1+2*way, 3) {
 				killedAt(t, list, place, way, want)
 			}
 		})
@@ -148,38 +150,38 @@ func killedAt(t *testing.T, list []act, place, way int, want []string) {
 	b := setup(t)
 	random := rand.New(rand.NewPCG(uint64(way), uint64(place))) //nolint:gosec // it is to be the same again
 	wrote := map[string]bool{}
-	d := newDying(t, b.path(t), place)
+	d := ledgertest.New(t, b.path(t), place)
 	s := &session{Store: on(b, d), id: "s"}
 	at, err := play(t.Context(), s, list, 0, wrote)
-	if place > d.places { // times have digits at their ends, or not: a line may be written in other parts
+	if place > d.Places { // times have digits at their ends, or not: a line may be written in other parts
 		return
 	}
 	require.Error(t, err)
-	require.True(t, d.dead)
+	require.True(t, d.Dead)
 	for again := range way {
 		if again > 0 || way < 3 {
-			d.powerOff(t, random)
-			d.states = [][]byte{}
+			d.PowerOff(t, random)
+			d.States = [][]byte{}
 			requireKept(t, b.history(t), wrote, place)
 		}
-		d = d.next(1 + random.IntN(writeParts+8))
-		d.note("power")
+		d = d.Next(1 + random.IntN(ledgertest.WriteParts+8))
+		d.Note("power")
 		s.Store = on(b, d)
 		if at, err = play(t.Context(), s, list, at, wrote); err == nil {
 			break
 		}
 	}
-	if d.dead && way > 0 {
-		d.powerOff(t, random)
+	if d.Dead && way > 0 {
+		d.PowerOff(t, random)
 	}
 	requireKept(t, b.history(t), wrote, place)
-	s.Store = on(b, newDying(t, b.path(t), 0))
+	s.Store = on(b, ledgertest.New(t, b.path(t), 0))
 	_, err = play(t.Context(), s, list, at, wrote)
 	require.NoError(t, err, "place %d", place)
 	h := b.history(t)
 	requireKept(t, h, wrote, place)
 	require.Equal(t, want, written(h), "place %d", place)
-	require.NoFileExists(t, b.path(t)+newSuffix, "place %d", place)
+	require.NoFileExists(t, b.path(t)+ledger.NewSuffix, "place %d", place)
 }
 
 // An operation that fails fails the call, with the bank and the reason. Nothing half-written is left, and the call succeeds
@@ -190,9 +192,9 @@ func TestFailingOperations(t *testing.T) {
 	failed := map[string]bool{}
 	for n := 0; ; n++ {
 		b := setup(t)
-		d := newDying(t, b.path(t), 0)
+		d := ledgertest.New(t, b.path(t), 0)
 		failing, ops := "", 0
-		d.fail = func(op, _ string) error {
+		d.Fail = func(op, _ string) error {
 			if ops++; ops == n+1 {
 				failing = op
 				return syscall.ENOSPC
@@ -231,9 +233,9 @@ func TestFailingOperations(t *testing.T) {
 func TestOrderOfSyncs(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	d := newDying(t, b.path(t), 0)
+	d := ledgertest.New(t, b.path(t), 0)
 	var ops []string
-	d.fail = func(op, _ string) error {
+	d.Fail = func(op, _ string) error {
 		ops = append(ops, op)
 		return nil
 	}
@@ -258,10 +260,10 @@ func TestOrderOfSyncs(t *testing.T) {
 func TestDiskThatStaysFull(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	d := newDying(t, b.path(t), 0)
+	d := ledgertest.New(t, b.path(t), 0)
 	s := begin(t, on(b, d), "s")
 	s.does(t, create(notePath, "one"))
-	d.fail = func(op, _ string) error {
+	d.Fail = func(op, _ string) error {
 		if op == "sync" || op == "truncate" {
 			return syscall.EIO
 		}
@@ -272,7 +274,7 @@ func TestDiskThatStaysFull(t *testing.T) {
 		_, err := s.Call(t.Context(), r)
 		require.ErrorIs(t, err, syscall.EIO, "a line that could not be synced is not reported either when the call is made again")
 	}
-	d.fail = nil
+	d.Fail = nil
 	_, err := s.Call(t.Context(), r)
 	require.NoError(t, err)
 	require.Equal(t, memory.Files{notePath: "two"}, b.files(t))
@@ -285,7 +287,7 @@ func TestLockThatIsHeld(t *testing.T) {
 	b := setup(t)
 	f, err := b.store().file(noteBank)
 	require.NoError(t, err)
-	unlock, err := f.lock(t.Context())
+	unlock, err := f.Lock(t.Context())
 	require.NoError(t, err)
 	defer unlock()
 	ctx, cancel := context.WithCancel(t.Context())

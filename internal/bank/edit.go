@@ -40,7 +40,7 @@ func (s *Store) change(ctx context.Context, bank, person string, run func(memory
 	if err != nil {
 		return nil, err
 	}
-	e, _, err := f.append(ctx, func(h *History) (*Entry, error) {
+	e, _, err := f.Append(ctx, func(h *History) (*Entry, error) {
 		res := run(h.Files(seen))
 		if res.Failed || len(res.Changes) == 0 {
 			return nil, unfit(bank, res)

@@ -9,6 +9,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal/chain"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/ledger"
 )
 
 // FormatVersion is the version of the file of a bank.
@@ -113,30 +114,9 @@ func (e *Entry) check(seq uint64) error {
 	return nil
 }
 
-// sealed returns a line with its checksum, and that.
-func sealed(value any, before chain.Sum) ([]byte, chain.Sum, error) {
-	text, err := json.Marshal(value)
-	if err != nil {
-		return nil, before, err
-	}
-	if err := chain.CheckLength(len(text)); err != nil {
-		return nil, before, err
-	}
-	open := text[:len(text)-1]
-	sum := before.Next(open)
-	return chain.End(open, sum), sum, nil
-}
-
-// object returns a line without its checksum.
-func object(line []byte) []byte {
-	return append(line[:len(line)-chain.Size:len(line)-chain.Size], '}')
-}
-
 // parseHead reads the first line of the file of any bank.
 func parseHead(path string, line []byte) (h head, sum chain.Sum, err error) {
-	if sum, err = sum.Check(line); err == nil {
-		err = json.Unmarshal(object(line), &h)
-	}
+	sum, err = ledger.Read(line, sum, &h)
 	switch {
 	case err != nil:
 		err = damaged(path, 1, err)

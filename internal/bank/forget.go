@@ -2,13 +2,9 @@ package bank
 
 import (
 	"context"
-	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/echo/journal/chain"
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
@@ -28,12 +24,12 @@ func (s *Store) Forget(ctx context.Context, bank, person, path string) (*Forgott
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := f.lock(ctx)
+	unlock, err := f.Lock(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	h, err := f.read()
+	h, err := f.Read()
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +42,7 @@ func (s *Store) Forget(ctx context.Context, bank, person, path string) (*Forgott
 	if err := f.seal(last, h.Last()+1); err != nil {
 		return nil, err
 	}
-	return out, f.replace(append(entries, last))
+	return out, f.Replace(append(entries, last))
 }
 
 // Family returns the versions of a path, and those that its file had under earlier names, by their ids; with their paths. A
@@ -142,50 +138,3 @@ func (f *Forgotten) by(call Writer) {
 }
 
 func (v *Version) hasText() bool { return !v.Gone && !v.Forgotten }
-
-// newSuffix ends the name of the file that takes the place of a bank's.
-const newSuffix = ".new"
-
-// replace writes the whole file anew, with these entries, and puts it in the place of the old one. A process that has died
-// here has left a part of the new file, which goes first.
-func (f *file) replace(entries []*Entry) (err error) {
-	path := f.path + newSuffix
-	if err := f.on.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return storage("write", f.path, err)
-	}
-	to, err := f.on.Open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
-	if err != nil {
-		return storage("write", f.path, err)
-	}
-	err = f.fill(to, entries)
-	if err = errors.Join(err, to.Close()); err == nil {
-		err = f.on.Rename(path, f.path)
-	}
-	if err != nil {
-		_ = f.on.Remove(path)
-		return storage("write", f.path, err)
-	}
-	f.on.SyncDir(filepath.Dir(f.path))
-	return nil
-}
-
-// fill writes a head and entries into an empty file, and syncs it.
-func (f *file) fill(to disk, entries []*Entry) error {
-	lines := []any{head{FormatVersion, f.ref.Name, f.ref.Folder, entries[0].At}}
-	for _, e := range entries {
-		lines = append(lines, e)
-	}
-	var sum chain.Sum
-	var at int64
-	for _, l := range lines {
-		line, next, err := sealed(l, sum)
-		if err != nil {
-			return err
-		}
-		if _, err := to.WriteAt(line, at); err != nil {
-			return err
-		}
-		sum, at = next, at+int64(len(line))
-	}
-	return to.Sync()
-}

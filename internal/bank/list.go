@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/windlass-run/windlass/echo/journal/chain"
 	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/failure"
@@ -46,7 +45,7 @@ func (s *Store) List(every bool) ([]Info, error) {
 		if info.Err != nil {
 			continue
 		}
-		h, err := s.at(info.Ref).read()
+		h, err := s.at(info.Ref).Read()
 		if info.Err = err; err == nil {
 			info.sum(h)
 		}
@@ -148,10 +147,9 @@ func (s *Store) folderOf(path string) (string, error) {
 		return "", storage("open", path, err)
 	}
 	defer from.Close() //nolint:errcheck // only read from
-	lines := chain.NewLines(from, chain.BoundsOfEnds, 0)
-	line, err := lines.Next()
+	line, err := format(Ref{}).FirstLine(from)
 	switch {
-	case errors.Is(err, io.EOF) || err == nil && isUnwritten(line, 0, &lines):
+	case errors.Is(err, io.EOF):
 		return "", io.EOF
 	case err != nil:
 		return "", storage("read", path, err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/windlass-run/windlass/internal/ledger"
 )
 
 // Opening a pipe would never end.
@@ -19,14 +20,14 @@ func TestPipes(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	require.NoError(t, syscall.Mkfifo(path, 0o600))
 	_, err := b.store().Read(noteBank)
-	require.ErrorIs(t, err, errNoFile)
+	require.ErrorIs(t, err, ledger.ErrNoFile)
 	_, err = b.store().Start(t.Context(), noteBank, "s")
-	require.ErrorIs(t, err, errNoFile)
+	require.ErrorIs(t, err, ledger.ErrNoFile)
 	require.NoError(t, os.Remove(path))
-	require.NoError(t, os.RemoveAll(path+lockSuffix))
-	require.NoError(t, syscall.Mkfifo(path+lockSuffix, 0o600))
+	require.NoError(t, os.RemoveAll(path+ledger.LockSuffix))
+	require.NoError(t, syscall.Mkfifo(path+ledger.LockSuffix, 0o600))
 	_, err = b.store().Start(t.Context(), noteBank, "s")
-	require.ErrorIs(t, err, errNoFile)
+	require.ErrorIs(t, err, ledger.ErrNoFile)
 }
 
 // TestListOfNoFiles: a link, a folder and a pipe in the place of a bank are listed with the reason, as runs cannot use the

@@ -7,6 +7,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/memory"
+	"github.com/windlass-run/windlass/internal/ledger"
 )
 
 // Store has the banks of a home, as runs in a project folder name them. It implements [memory.Banks] and is safe for
@@ -16,7 +17,7 @@ type Store struct {
 	folder string
 	now    func() time.Time
 	began  int64 // of the session that uses it, in microseconds of Unix time; 0: not known
-	on     files
+	on     ledger.Files
 
 	mu    sync.Mutex // guards files
 	files map[string]*file
@@ -27,7 +28,7 @@ func Open(home, folder string, now func() time.Time) *Store {
 	if now == nil {
 		now = time.Now
 	}
-	return &Store{home: home, folder: folder, now: now, on: osFiles{}, files: map[string]*file{}}
+	return &Store{home: home, folder: folder, now: now, on: ledger.OS{}, files: map[string]*file{}}
 }
 
 // Read returns what a bank has; nothing when it is not there.
@@ -36,7 +37,7 @@ func (s *Store) Read(bank string) (*History, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.read()
+	return f.Read()
 }
 
 func (s *Store) file(bank string) (*file, error) {
@@ -53,8 +54,7 @@ func (s *Store) at(ref Ref) *file {
 	defer s.mu.Unlock()
 	f := s.files[path]
 	if f == nil {
-		f = &file{ref: ref, path: path, now: s.now, on: s.on}
-		f.forget()
+		f = newFile(ref, s.home, s.now, s.on)
 		s.files[path] = f
 	}
 	return f
@@ -77,10 +77,10 @@ func (s *Store) Start(ctx context.Context, bank, session string) (*echo.MemorySt
 	}
 	by := Writer{Session: session, Began: s.began}
 	var at uint64
-	e, h, err := f.append(ctx, func(h *History) (*Entry, error) {
+	e, h, err := f.Append(ctx, func(h *History) (*Entry, error) {
 		if had := h.by(by, commandOpen, func(*Entry) bool { return true }); had != nil {
 			at = had.Seq
-			return nil, nil //nolint:nilnil // see decide
+			return nil, nil //nolint:nilnil // see ledger.File.Append
 		}
 		e := &Entry{By: by, Command: commandOpen}
 		return e, f.seal(e, h.Last()+1)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"github.com/windlass-run/windlass/internal/ledger"
+	"github.com/windlass-run/windlass/internal/ledger/ledgertest"
 )
 
 // requireLines demands that a bank has the entries of so many whole lines, and that the next write keeps them.
@@ -15,7 +17,7 @@ func requireLines(t *testing.T, b *testBundle, lines []string) {
 	t.Helper()
 	h := b.history(t)
 	require.Len(t, h.Entries, max(len(lines)-1, 0))
-	s := begin(t, on(b, newDying(t, "", 0)), "next") // which syncs nothing
+	s := begin(t, on(b, ledgertest.New(t, "", 0)), "next") // which syncs nothing
 	s.does(t, create("/memories/next.md", "next"))
 	text := b.text(t)
 	if len(lines) > 0 {
@@ -59,9 +61,9 @@ func TestUnwrittenSectors(t *testing.T) {
 	s.does(t, create("/memories/b.md", strings.Repeat("long ", 400)))
 	for name, whole := range map[string]string{"views": views, "views and a version": b.text(t)} {
 		found := 0
-		for at := len(durable)/sector*sector + sector; at+sector < len(whole); at += sector {
+		for at := len(durable)/ledger.Sector*ledger.Sector + ledger.Sector; at+ledger.Sector < len(whole); at += ledger.Sector {
 			text := []byte(whole)
-			clear(text[at : at+sector])
+			clear(text[at : at+ledger.Sector])
 			require.NoError(t, os.WriteFile(b.path(t), text, 0o600))
 			first := bytes.IndexByte(text, 0)
 			lines := strings.SplitAfter(string(text[:first]), "\n")

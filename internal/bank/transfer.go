@@ -66,7 +66,7 @@ func (s *Store) Import(ctx context.Context, bank, person, name string, from io.R
 		return nil, failure.New(failure.InvalidRequest, err, "")
 	}
 	out := &Imported{}
-	_, _, err = f.append(ctx, func(h *History) (*Entry, error) {
+	_, _, err = f.Append(ctx, func(h *History) (*Entry, error) {
 		e := &Entry{By: Writer{Person: person}, Command: commandImport}
 		known := h.ids()
 		for _, v := range versions {
@@ -78,7 +78,7 @@ func (s *Store) Import(ctx context.Context, bank, person, name string, from io.R
 			e.Versions = append(e.Versions, v)
 		}
 		if out.Versions = len(e.Versions); out.Versions == 0 {
-			return nil, nil //nolint:nilnil // see decide
+			return nil, nil //nolint:nilnil // see ledger.File.Append
 		}
 		if err := f.seal(e, h.Last()+1); err != nil {
 			return nil, err
