@@ -13,7 +13,7 @@ import (
 // large are the variables that are made only when a template uses them.
 var large = map[string]func([]*echo.Message) any{
 	"input":        func(msgs []*echo.Message) any { return taskText(msgs) },
-	"last_message": func(msgs []*echo.Message) any { return msgs[len(msgs)-1].Text() },
+	"last_message": func(msgs []*echo.Message) any { return lastText(msgs) },
 	"results":      func(msgs []*echo.Message) any { return results(msgs[lastTurn(msgs):], msgs) },
 	"all_results":  func(msgs []*echo.Message) any { return results(msgs, msgs) },
 	"messages":     func(msgs []*echo.Message) any { return messages(msgs) },
@@ -47,6 +47,16 @@ func taskText(msgs []*echo.Message) string {
 		}
 	}
 	return first
+}
+
+// lastText returns the text of the last message but those that stand at the end of every request.
+func lastText(msgs []*echo.Message) string {
+	for _, m := range slices.Backward(msgs) {
+		if !m.Kind().Stands() {
+			return m.Text()
+		}
+	}
+	return ""
 }
 
 // lastTurn returns the index of the last assistant message: its results come after it.
