@@ -37,7 +37,7 @@ func (o *ownTools) call(ctx context.Context, key echo.Key, name string, args jso
 	case toolset.ToolSetState, toolset.ToolGetState, toolset.ToolRouteTo:
 		text, failed, err = o.onSession(name, args)
 	case standing.Scratchpad:
-		text, failed, err = o.onScratchpad(args)
+		text, failed, err = o.onScratchpad(key, args)
 	default:
 		return "", false, false, nil
 	}

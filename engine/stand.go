@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/cascade/continuity"
@@ -118,10 +119,16 @@ func (s *stands) keep(m *echo.Message) error {
 	return nil
 }
 
-// onScratchpad answers a call of the tool scratchpad.
-func (o *ownTools) onScratchpad(args json.RawMessage) (text string, failed bool, err error) {
-	old := textOf(o.messages.Session, standing.Scratchpad)
-	now, text, failed, err := standing.Do(args, old)
+// onScratchpad answers the call of the tool scratchpad at a key. Marks of a redaction have other sizes than what they stand for: then
+// it is too long where the record says so.
+func (o *ownTools) onScratchpad(key echo.Key, args json.RawMessage) (text string, failed bool, err error) {
+	old, most := textOf(o.messages.Session, standing.Scratchpad), standing.MostBytes
+	if e := o.Rec.Peek(echo.NodeToolCall, key); e != nil && o.Rec.SomethingRedacted(e) {
+		if most = math.MaxInt; e.Message.Failed() {
+			most = 0
+		}
+	}
+	now, text, failed, err := standing.Do(args, old, most)
 	if err != nil || now == old {
 		return text, failed, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/engine/desk"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/lookup"
+	"github.com/windlass-run/windlass/engine/standing"
 	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/engine/views"
 	"github.com/windlass-run/windlass/engine/waiting"
@@ -106,15 +107,15 @@ func (c *toolCalls) wasSound(p *plannedCall) bool {
 	return p.redacted && e != nil && (e.Error == nil || e.Error.Kind != "invalid_arguments")
 }
 
-// searchedBefore reports whether a recorded result is of a search in messages, of which one was redacted
-// since: they are in another order now.
-func (c *toolCalls) searchedBefore(e *echo.Entry) bool {
-	return e.Tool != nil && e.Tool.Name == lookup.ToolSearch && c.Rec.SomethingRedacted(e)
+// otherwiseNow reports whether a recorded result is of a search in messages, of which one was redacted since: they are in
+// another order now. That of a scratchpad says how long it is.
+func (c *toolCalls) otherwiseNow(e *echo.Entry) bool {
+	return e.Tool != nil && (e.Tool.Name == lookup.ToolSearch || e.Tool.Name == standing.Scratchpad) && c.Rec.SomethingRedacted(e)
 }
 
 func (c *toolCalls) settle(p *plannedCall, kind string, failed bool, text string) error {
 	p.result = echo.NewToolResult(p.call, echo.Text(text), failed)
-	if e := c.Rec.Peek(echo.NodeToolCall, p.key); e != nil && (p.redacted || c.Rec.Redacted(e, p.result) || c.searchedBefore(e)) {
+	if e := c.Rec.Peek(echo.NodeToolCall, p.key); e != nil && (p.redacted || c.Rec.Redacted(e, p.result) || c.otherwiseNow(e)) {
 		p.result = e.Message
 	}
 	return c.Rec.Append(effect.ToolEntry(p.key, c.Site, p.call, p.result, kind))

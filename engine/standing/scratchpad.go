@@ -24,8 +24,9 @@ func Spec() effect.ToolSpec {
 	}
 }
 
-// Do carries out a call of the tool on the scratchpad old. It returns the scratchpad after it and what the model is told.
-func Do(args json.RawMessage, old string) (now, told string, failed bool, err error) {
+// Do carries out a call of the tool on the scratchpad old, which may have so many bytes after it. It returns the scratchpad after it
+// and what the model is told.
+func Do(args json.RawMessage, old string, most int) (now, told string, failed bool, err error) {
 	var in struct{ Action, Text string }
 	if err := json.Unmarshal(args, &in); err != nil {
 		return old, "", false, fmt.Errorf("read arguments of %s: %w", Scratchpad, err)
@@ -46,7 +47,7 @@ func Do(args json.RawMessage, old string) (now, told string, failed bool, err er
 		}
 		return old, old, false, nil
 	}
-	if len(now) > MostBytes {
+	if len(now) > most {
 		return old, fmt.Sprintf("The scratchpad would have %d bytes and can have %d: nothing was changed. Replace it with a shorter one.", len(now), MostBytes), true, nil
 	}
 	return now, fmt.Sprintf("The scratchpad has %d of %d bytes.", len(now), MostBytes), false, nil

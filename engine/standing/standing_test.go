@@ -28,11 +28,11 @@ func TestScratchpadTool(t *testing.T) {
 		"replace whole":   {`{"action":"replace","text":"` + long + `"}`, "a", long, "The scratchpad has 16384 of 16384 bytes.", false},
 		"clear":           {`{"action":"replace","text":""}`, "a", "", "The scratchpad has 0 of 16384 bytes.", false},
 	} {
-		now, told, failed, err := Do(json.RawMessage(tt.args), tt.old)
+		now, told, failed, err := Do(json.RawMessage(tt.args), tt.old, MostBytes)
 		require.NoError(t, err, name)
 		require.Equal(t, []any{tt.now, tt.told, tt.failed}, []any{now, told, failed}, name)
 	}
-	_, _, _, err := Do(json.RawMessage(`{"action":1}`), "")
+	_, _, _, err := Do(json.RawMessage(`{"action":1}`), "", MostBytes)
 	require.ErrorContains(t, err, "read arguments of scratchpad: ")
 	var schema any
 	require.NoError(t, json.Unmarshal(Spec().Parameters, &schema))

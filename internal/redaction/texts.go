@@ -15,7 +15,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/windlass-run/windlass/cascade/continuity"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/standing"
 	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/oneline"
 	"github.com/windlass-run/windlass/internal/secret"
@@ -174,6 +176,7 @@ func textsOf(m *echo.Message) []string {
 	var all []string
 	for _, p := range m.Parts() {
 		all = append(all, p.Text, p.URL)
+		all = append(all, readOut(m, p.Text)...)
 	}
 	for _, c := range m.ToolCalls() {
 		all = append(all, c.Arguments)
@@ -182,6 +185,38 @@ func textsOf(m *echo.Message) []string {
 		all[i] = strings.TrimSpace(all[i])
 	}
 	return distinct(all, 1)
+}
+
+// readOut returns what the engine reads out of an answer, and keeps by itself: the scratchpad, the state block and its parts, and
+// the answer without them; of a message that stands at the end of a request, what stands.
+func readOut(m *echo.Message, text string) (all []string) {
+	if m.Kind().Stands() {
+		_, value, _ := strings.Cut(text, "\n\n")
+		return append(partTexts(value), value)
+	}
+	if m.Role() != echo.RoleAssistant {
+		return nil
+	}
+	scratchpad, state, hasScratchpad, hasState := standing.In(text)
+	if hasScratchpad {
+		all = append(all, scratchpad)
+	}
+	if hasState {
+		all = append(append(all, state), partTexts(state)...)
+	}
+	for _, on := range []continuity.InForce{{Scratchpad: true}, {StateBlock: true}, {Scratchpad: true, StateBlock: true}} {
+		if visible := standing.Visible(text, on); visible != text {
+			all = append(all, visible)
+		}
+	}
+	return all
+}
+
+func partTexts(block string) (all []string) {
+	for _, p := range standing.Parts(block) {
+		all = append(all, p.Text)
+	}
+	return all
 }
 
 // toldOf returns what a model is told of a text that a check has printed: its last lines.
