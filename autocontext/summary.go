@@ -28,20 +28,22 @@ Be exact and short. Invent nothing.`
 
 // summaryRequest asks for a summary of a transcript of about size bytes at most.
 func summaryRequest(told []*echo.Message, size int) []*echo.Message {
+	return []*echo.Message{
+		echo.NewText(echo.RoleSystem, echo.KindSystem, summaryTask),
+		echo.NewText(echo.RoleUser, echo.KindTask, "The transcript:\n\n"+Transcript(told, size)+"\n\nWrite the notes now."),
+	}
+}
+
+// Transcript writes messages of a request for a model that only reads them, in about size bytes at most.
+func Transcript(told []*echo.Message, size int) string {
 	size = max(size, 1000)
 	text := ""
 	for _, limit := range []int{8000, 4000, 2000, 1000, 500, 200, 80} {
 		if text = transcript(told, limit); len(text) <= size {
-			break
+			return text
 		}
 	}
-	if len(text) > size {
-		text = cutMiddle(text, utf8.RuneCountInString(text)*size/len(text), "")
-	}
-	return []*echo.Message{
-		echo.NewText(echo.RoleSystem, echo.KindSystem, summaryTask),
-		echo.NewText(echo.RoleUser, echo.KindTask, "The transcript:\n\n"+text+"\n\nWrite the notes now."),
-	}
+	return cutMiddle(text, utf8.RuneCountInString(text)*size/len(text), "")
 }
 
 // transcript writes messages, each cut to limit characters; indented, none can pass for another.

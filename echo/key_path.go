@@ -65,6 +65,7 @@ const (
 	StepMenu       StepKind = "menu"     // what a model was asked that chooses
 	StepSimilarity StepKind = "meaning"  // a comparison of embeddings
 	StepCompact    StepKind = "compact"  // a summary of older messages
+	StepRebuild    StepKind = "rebuild"  // of the state block, from what is sent now
 	StepRecount    StepKind = "recount"  // an exact count by the provider
 	StepSummary    StepKind = "summary"  // the message that replaces older ones
 	StepGuard      StepKind = "guard"

@@ -17,7 +17,7 @@ const (
 )
 
 var purposes = map[StepKind]Purpose{
-	StepValidate: PurposeValidator, StepCompact: PurposeSummary, StepRecount: PurposeRecount, StepSelect: PurposeSelect,
+	StepValidate: PurposeValidator, StepCompact: PurposeSummary, StepRebuild: PurposeSummary, StepRecount: PurposeRecount, StepSelect: PurposeSelect,
 	StepCall: PurposeCards, StepEmbed: PurposeEmbed,
 	StepBallot: PurposeJudge, StepScore: PurposeJudge, StepAggregate: PurposeAggregate, StepRewrite: PurposeRewrite,
 }

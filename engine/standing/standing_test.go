@@ -113,3 +113,31 @@ func TestParts(t *testing.T) {
 	require.Empty(t, Parts("Goal:\nnothing"[:5]))
 	require.Empty(t, Parts("fine"))
 }
+
+// What stands follows from the messages that are left: it is what the newest of them has made of it.
+func TestValuesFollowMessages(t *testing.T) {
+	t.Parallel()
+	said := func(text string, calls ...echo.ToolCall) echo.Item {
+		return echo.Item{Message: echo.Seal(echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, Parts: echo.Text(text), ToolCalls: calls})}
+	}
+	call := func(id, name, args string) echo.ToolCall { return echo.ToolCall{ID: id, Name: name, Arguments: args} }
+	result := func(c echo.ToolCall, failed bool) echo.Item {
+		return echo.Item{Message: echo.NewToolResult(c, echo.Text("x"), failed)}
+	}
+	first, more := call("1", "scratchpad", `{"action":"append","text":"b"}`), call("2", "set_state", `{"key":"state_block","value":["g"]}`)
+	lost, late := call("3", "scratchpad", `{"action":"replace","text":"lost"}`), call("4", "scratchpad", `{"action":"replace","text":"late"}`)
+	history := []echo.Item{
+		said("SCRATCHPAD: a\n### STATE\nGoal: x"), said("", first, more), result(first, false), result(more, false),
+		said("### STATE\nnothing", lost, late), result(lost, true), said("end"), result(late, false),
+	}
+	both := continuity.InForce{Scratchpad: true, StateBlock: true}
+	values := Values{Scratchpad: "before"}
+	values.Follow(both, history)
+	require.Equal(t, Values{Scratchpad: "a\nb", StateBlock: `["g"]`}, values)
+	values = Values{Scratchpad: "before"}
+	values.Follow(both, history[1:])
+	require.Equal(t, Values{Scratchpad: "before\nb", StateBlock: `["g"]`}, values)
+	values = Values{}
+	values.Follow(continuity.InForce{}, append(history[:1], said("SCRATCHPAD: c")))
+	require.Empty(t, values)
+}
