@@ -124,7 +124,7 @@ func (d *draft) placeStandIns() bool {
 // firstGone returns the first message between two indices that does not survive; -1: there is none.
 func (d *draft) firstGone(from, to int) int {
 	for i := from; i < to; i++ {
-		if n := &d.nodes[i]; !n.orphan && !n.retracted && !n.replaced && !d.survives(i) {
+		if n := &d.nodes[i]; !n.orphan && !n.gone() && !n.replaced && !d.survives(i) {
 			return i
 		}
 	}

@@ -60,6 +60,10 @@ func (d *draft) read(history []echo.Item) {
 }
 
 func (d *draft) take(it echo.Item) {
+	if it.Withdrawn != echo.InView {
+		withdraw(d, it)
+		return
+	}
 	i := len(d.nodes)
 	d.state.read(i, it)
 	d.add(it, Tokens(d.render.message(it.Message)))

@@ -47,11 +47,12 @@ type grouped struct {
 
 // foundOut is what was found out of a message later.
 type foundOut struct {
-	retracted bool  // a person has taken it back: never sent again
-	replaced  bool  // a newer message stands in its place: never sent again
-	cleared   int64 // tokens of it when clear_tool_uses has cleared it; 0: not known yet
-	again     int   // the turn of the next result with the same content; 0: there is none
-	tells     tells // of a failure in its text
+	retracted bool           // a person has taken it back: never sent again
+	withdrawn echo.Withdrawn // how a person has taken it out of views
+	replaced  bool           // a newer message stands in its place: never sent again
+	cleared   int64          // tokens of it when clear_tool_uses has cleared it; 0: not known yet
+	again     int            // the turn of the next result with the same content; 0: there is none
+	tells     tells          // of a failure in its text
 }
 
 // state is all that decides a message's form besides it and the settings. The aging passes use
@@ -119,8 +120,11 @@ func (d *draft) shapeOf(i int, m *state) shape {
 	if n.orphan {
 		return shape{form: FormDropped, reason: ReasonRepaired}
 	}
-	if n.retracted {
+	switch {
+	case n.retracted:
 		return shape{form: FormDropped, reason: ReasonRetracted}
+	case n.withdrawn != echo.InView:
+		return shape{form: FormDropped, reason: reasonOf(n.withdrawn)}
 	}
 	if n.replaced {
 		return shape{form: FormDropped, reason: ReasonSuperseded}

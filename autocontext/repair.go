@@ -127,7 +127,7 @@ func (g *groupBook) finish(d *draft) {
 
 func (g *groupBook) settle(d *draft) {
 	end := len(d.nodes) - 1
-	for end >= 0 && d.nodes[end].orphan {
+	for end >= 0 && (d.nodes[end].orphan || d.nodes[end].withdrawn != echo.InView) {
 		end--
 	}
 	switch {

@@ -7,7 +7,7 @@ import "github.com/windlass-run/windlass/echo"
 func retract(d *draft, at int) {
 	list := echo.Retracts(at,
 		func(i int) (*echo.Message, int) { return d.nodes[i].msg, d.nodes[i].attempt },
-		func(i int) bool { return d.nodes[i].retracted })
+		func(i int) bool { return d.nodes[i].gone() })
 	for _, i := range list {
 		n := &d.nodes[i]
 		n.retracted = true
@@ -25,10 +25,34 @@ func retract(d *draft, at int) {
 	}
 }
 
+// gone reports whether a person has taken a message back, or out of views.
+func (n *node) gone() bool { return n.retracted || n.withdrawn != echo.InView }
+
+// reasonOf is why a message that a person has taken out of views is not sent.
+func reasonOf(w echo.Withdrawn) Reason {
+	switch w {
+	case echo.Undone:
+		return ReasonUndone
+	case echo.Removed:
+		return ReasonRemovedByPerson
+	default:
+		return ReasonDropped
+	}
+}
+
+// withdraw takes the newest message, which a person has taken out of views before this build began. Whether it stands is known
+// from the start: another builder is made when that changes.
+func withdraw(d *draft, it echo.Item) {
+	d.state.attempt = max(d.state.attempt, it.Attempt)
+	d.add(it, 0)
+	d.nodes[len(d.nodes)-1].withdrawn = it.Withdrawn
+	d.view.Items = append(d.view.Items, Item{Message: it.Message})
+}
+
 // lastAnswer returns the index, plus 1, of the last answer with text before a message that stands in its attempt; 0: there is none.
 func lastAnswer(d *draft, at int) int {
 	for i := at - 1; i >= 0 && d.nodes[i].attempt == d.nodes[at].attempt; i-- {
-		if n := &d.nodes[i]; !n.retracted && n.msg.Role() == echo.RoleAssistant && n.msg.Text() != "" {
+		if n := &d.nodes[i]; !n.gone() && n.msg.Role() == echo.RoleAssistant && n.msg.Text() != "" {
 			return i + 1
 		}
 	}
@@ -46,7 +70,7 @@ func (r repeats) unlink(d *draft, gone int) {
 	}
 	for i := range gone {
 		n := &d.nodes[i]
-		if !isToolResult(n) || n.retracted || n.orphan || n.msg.Hash() != h {
+		if !isToolResult(n) || n.gone() || n.orphan || n.msg.Hash() != h {
 			continue
 		}
 		d.newest[h] = i

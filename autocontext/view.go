@@ -41,8 +41,12 @@ const (
 	ReasonRetracted   Reason = "retracted"    // a person has taken the answer back
 	ReasonSuperseded  Reason = "superseded"   // it stood at the end of an earlier request; a newer one does now
 	ReasonStands      Reason = "stands"       // it stands at the end of every request: memos, state block, scratchpad
+	ReasonUndone      Reason = "undone"       // a person has taken the group back
+	ReasonDropped     Reason = "dropped"      // a person has dropped it
 	ReasonRepaired    Reason = "repaired"     // changed to make the sequence valid
 	ReasonOtherModel  Reason = "other_model"  // calls of another model that the model's provider refuses
+
+	ReasonRemovedByPerson Reason = "removed_by_person" // a person has removed it
 
 	ReasonOtherDialect Reason = "other_dialect" // calls made in the text of answers, or by the protocol, where the model does the other
 	ReasonNoTools      Reason = "no_tools"      // calls for a model whose requests declare no tools

@@ -70,17 +70,21 @@ func Retracts(at int, message func(i int) (m *Message, attempt int), gone func(i
 // IsSaid reports whether a message is what a person said while the phase ran.
 func IsSaid(m *Message) bool { return m.Kind() == KindAudible || m.Kind() == KindRetract }
 
-// WithoutRetracted returns the messages of a history that nobody has taken back: the history itself where all stand.
-func WithoutRetracted(history []Item) []Item {
+// Present returns the messages of a history that are in views: none that a person has taken back ([Retracted]), and none that is
+// withdrawn, as [Withdrawals.Mark] says. It is the history itself where all are.
+func Present(history []Item) []Item {
 	gone := Retracted(history)
-	if gone == nil {
-		return history
-	}
-	out := make([]Item, 0, len(history))
+	out := func(i int) bool { return gone != nil && gone[i] || history[i].Withdrawn != InView }
 	for i := range history {
-		if !gone[i] {
-			out = append(out, history[i])
+		if out(i) {
+			rest := slices.Clone(history[:i])
+			for ; i < len(history); i++ {
+				if !out(i) {
+					rest = append(rest, history[i])
+				}
+			}
+			return slices.Clip(rest)
 		}
 	}
-	return slices.Clip(out)
+	return history
 }

@@ -56,6 +56,6 @@ func TestRetracted(t *testing.T) {
 			}
 		}
 		require.Equal(t, want, standing, history)
-		require.Len(t, echo.WithoutRetracted(items), len(want), history)
+		require.Len(t, echo.Present(items), len(want), history)
 	}
 }

@@ -97,6 +97,7 @@ const (
 	StepArtifact   StepKind = "artifact"  // that a model has made
 	StepFound      StepKind = "found"     // which artifacts a model was told of
 	StepAudible    StepKind = "audible"   // numbered: what a person said while the phase ran
+	StepChange     StepKind = "change"    // numbered: what a person has taken out of the views of the session, or back
 	StepBank       StepKind = "bank"      // named: what of a bank of memory a run sees
 	StepMemory     StepKind = "memory"    // what a call of the memory tool came to
 

@@ -15,6 +15,9 @@ type Item struct {
 	Foreign Foreign // why its calls and results are sent as text; "": they are not
 	Kept    bool    // brought in by a selection: its age does nothing to it, only the guard does
 	Order   int     // its running number in the session, from 1; 0: it was brought in from another phase
+	Origin  *Spot   // of what was brought in: the message that it shows; nil: that is not known
+
+	Withdrawn Withdrawn // how a person has taken it out of views, see [Withdrawals.Mark]
 }
 
 // Foreign says why calls and results of an earlier phase are sent to a model as text.
@@ -66,6 +69,9 @@ type Session struct {
 	Callouts []Callout
 	Changed  []string // names of the state that were set since the fork, in order, each once
 
+	// Withdrawals are the messages that persons have taken out of its views; nil: none.
+	Withdrawals *Withdrawals
+
 	copied int // callouts that it had when it was forked
 }
 
@@ -74,6 +80,7 @@ type Session struct {
 func (s *Session) Fork() *Session {
 	return &Session{
 		ID: s.ID, Phases: slices.Clip(s.Phases), State: maps.Clone(s.State), Callouts: slices.Clip(s.Callouts), copied: len(s.Callouts),
+		Withdrawals: s.Withdrawals,
 	}
 }
 

@@ -5,17 +5,24 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/hearing"
+	"github.com/windlass-run/windlass/engine/views"
 )
 
 // Audibles has what people say to a run while it goes on.
 type Audibles = hearing.Audibles
 
-// listen has a visit hear what people say.
-func (c *conversation) listen() {
+// Changes has what people take out of the views of a session.
+type Changes = hearing.Changes
+
+// listen has a visit hear what people say, and take what they have changed.
+func (c *conversation) listen(ctx context.Context) error {
 	c.hearing = &hearing.Hearing{
 		Place: c.Place, Settings: c.run.spec.Cascade.AudiblesOf(c.Def), From: c.run.Audibles, Limit: func() int64 { return c.views.Settings.Limit },
 		Say: func(key echo.Key, m *echo.Message) error { return sayAt(c.visit, key, m) },
 	}
+	c.hearing.Changing = hearing.Changing{From: c.run.Changes, Then: func(were []echo.Item) { views.Changed(c.views, were) }}
+	_, err := c.hearing.Change(ctx, c.Here())
+	return err
 }
 
 // hear takes what people have said since the place before. What it takes back leads nowhere.

@@ -29,10 +29,12 @@ type conversation struct {
 // converse makes attempts until an answer passes every check, and returns it. The first empty
 // answer is followed by another attempt in any case, the second by none.
 func (c *conversation) converse(ctx context.Context) (any, error) {
+	if err := c.listen(ctx); err != nil {
+		return nil, err
+	}
 	if err := newOpening(c.visit).write(ctx); err != nil {
 		return nil, err
 	}
-	c.listen()
 	return c.attempts(ctx)
 }
 

@@ -83,7 +83,7 @@ func (r *run) readFiles(ctx context.Context) *echo.Workspace {
 
 // What surrounds a continuation when a run is resumed.
 const (
-	resumedHead = "This run was stopped here and is taken up again now: what is outside of it may have changed meanwhile. " +
+	resumedHead = echo.ResumedHead + ": what is outside of it may have changed meanwhile. " +
 		"Older messages of it are only summed up.\n\n"
 	resumedTail = "\n\nGo on from there."
 )
@@ -101,7 +101,7 @@ func (c *conversation) noticeResume(ctx context.Context) error {
 		return nil
 	}
 	c.run.opened = true
-	if c.views.Carry.Summary == nil || c.told > 0 && c.told == c.Turn-1 {
+	if c.views.Carry.Summary == nil || !c.Session.Withdrawals.Whole() || c.told > 0 && c.told == c.Turn-1 {
 		return nil
 	}
 	if err := c.Rec.Resume(); err != nil { // what is set aside does not count from here on

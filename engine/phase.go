@@ -81,7 +81,7 @@ func (r *run) newVisit(p *cascade.Phase, where visitAt) *visit {
 	}
 	at := &core.Place{
 		Site: effect.Site{Cascade: r.spec.Cascade.CascadeID, Phase: p.Name, Visit: record.Visit, Item: where.item, Try: where.try.Site()},
-		Key:  where.key, Rec: r.rec, Def: p, Record: record,
+		Key:  where.key, Rec: r.rec, Def: p, Record: record, Session: r.session,
 	}
 	v := visitOf(r, at, model)
 	v.scope, v.try = where.scope, where.try
@@ -249,7 +249,7 @@ func (v *visit) callouts() error {
 	if c == nil || v.marked {
 		return nil
 	}
-	if last := phasecontext.LastAnswer(v.Record.History); c.Output != "" && last != nil {
+	if last := phasecontext.LastAnswer(v.Present()); c.Output != "" && last != nil {
 		if err := v.callout("output", c.Output, last.Message); err != nil {
 			return err
 		}
@@ -257,7 +257,7 @@ func (v *visit) callouts() error {
 	if c.Messages == "" {
 		return nil
 	}
-	for i, it := range phasecontext.Pick(v.Record.History, c.MessagesFilter) {
+	for i, it := range phasecontext.Pick(v.Present(), c.MessagesFilter) {
 		if err := v.callout(fmt.Sprintf("message%d", i+1), c.Messages, it.Message); err != nil {
 			return err
 		}

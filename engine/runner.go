@@ -50,6 +50,7 @@ type Others struct {
 	Mailbox  effect.Mailbox // answers waits; nil: nobody does, and a run that waits ends so
 	Signals  desk.Signals   // sends signals; nil: none are sent
 	Audibles Audibles       // has what people say while a run goes on; nil: nobody does
+	Changes  Changes        // has what people take out of the views of a session; nil: nobody does
 	Banks    memory.Banks   // keeps what runs remember; nil: a run that uses a bank fails
 
 	// Ready reports, of a run that is about to end as it waits, that something is there by now for one of its waits.

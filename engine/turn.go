@@ -58,6 +58,11 @@ func (c *conversation) send(ctx context.Context, noTools bool) (*effect.ModelRes
 		if err != nil {
 			return nil, refusedForGood(refusal, err)
 		}
+		if changed, err := c.hearing.Change(ctx, key); err != nil {
+			return nil, err
+		} else if changed { // also where a run was stopped here: the request is made anew
+			continue
+		}
 		resp, err := c.ask(ctx, key, req)
 		if err == nil {
 			c.views.Learn(resp)

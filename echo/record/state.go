@@ -15,6 +15,8 @@ type state struct {
 	totals    Totals
 	children  children
 	tree
+
+	withdrawals *echo.Withdrawals
 }
 
 func newState() *state {
@@ -38,6 +40,7 @@ func (s *state) add(e *echo.Entry) {
 	s.histories.add(e, &p)
 	s.totals.Add(e)
 	s.children.add(e)
+	s.addChange(e, &p)
 	if v := s.visitAt[e.Key.VisitKey()]; v != nil && e.NodeType != echo.NodeRoute {
 		v.add(e, &p)
 		if len(p.Parts()) > 0 {

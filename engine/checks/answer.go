@@ -33,7 +33,7 @@ func (c *Validators) Content(text string) string {
 		return text
 	}
 	var results []*echo.Message
-	for _, it := range c.Record.History {
+	for _, it := range c.Present() {
 		if it.Message.Role() == echo.RoleTool && it.Attempt == c.Attempt && it.Turn == c.Turn && it.Order > 0 {
 			results = append(results, it.Message)
 		}

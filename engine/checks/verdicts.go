@@ -33,7 +33,7 @@ func (c *Validators) question(content string) map[string]any {
 // images returns all images of the visit's history, the oldest first.
 func (c *Validators) images() []echo.Part {
 	parts := c.Attached
-	for _, it := range echo.WithoutRetracted(c.Record.History) {
+	for _, it := range c.Present() {
 		parts = append(parts[:len(parts):len(parts)], verdict.Images(it.Message)...)
 	}
 	return parts

@@ -114,11 +114,20 @@ func (r *Recorder) Replaying() bool { return r.Pending(r.Branch) != nil }
 // Place is where a visit is, and what all its parts work with. The visit moves it on.
 type Place struct {
 	effect.Site
-	Key    echo.Key
-	Rec    *Recorder
-	Def    *cascade.Phase
-	Record *echo.PhaseRecord
-	Ward   echo.Key // of the ward at work; zero: none is
+	Key     echo.Key
+	Rec     *Recorder
+	Def     *cascade.Phase
+	Record  *echo.PhaseRecord
+	Session *echo.Session // that the visit is one of
+	Ward    echo.Key      // of the ward at work; zero: none is
+}
+
+// Present returns the messages of the visit that no person has taken out of views.
+func (p *Place) Present() []echo.Item {
+	if p.Session == nil { // of what is no visit: nobody takes anything out of it
+		return echo.Present(p.Record.History)
+	}
+	return p.Session.Present(p.Record)
 }
 
 // Here returns the key of the place.

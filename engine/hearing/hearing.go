@@ -27,6 +27,7 @@ type Hearing struct {
 	From     Audibles         // nil: nobody says anything
 	Limit    func() int64     // tokens that a request may have; 0: that is not known
 	Say      func(key echo.Key, m *echo.Message) error
+	Changing Changing
 
 	count  int   // audibles that the visit has taken
 	tokens int64 // of those that its model was told, which every later request has
@@ -35,12 +36,19 @@ type Hearing struct {
 
 // Heard is what people have said at one place.
 type Heard struct {
-	Said    bool // something
-	Retract bool // the newest answer was taken back
+	Said    bool // something, or the answer was taken out of views: the model is asked again
+	Retract bool // the newest answer was taken back, or out of views
 }
 
-// Hear takes what people have said since the place before, and says it to the model. It is called once with each place.
+// Hear takes what people have changed and said since the place before, and says that to the model. It is called once with each place.
 func (c *Hearing) Hear(ctx context.Context, place echo.Key) (h Heard, err error) {
+	changed, err := c.Change(ctx, place)
+	if err != nil {
+		return h, err
+	}
+	if changed && c.lacksAnswer() { // the model answers again
+		h.Said, h.Retract = true, true
+	}
 	for n := 1; c.Settings != nil && !c.broken && c.count < c.Settings.Most(); n++ {
 		key := place.Numbered(echo.StepAudible, n)
 		a, known, err := effect.Reading[echo.Audible](ctx, c.Rec, key, c.Site, func() echo.Payload { return c.take(ctx, key) })
@@ -114,6 +122,16 @@ func (c *Hearing) hasAnswer() bool {
 	gone := echo.Retracted(c.Record.History)
 	return len(echo.Retracts(len(next)-1, func(i int) (*echo.Message, int) { return next[i].Message, next[i].Attempt },
 		func(i int) bool { return gone != nil && gone[i] })) > 0
+}
+
+// lacksAnswer reports whether the newest answer of the attempt was taken out of views.
+func (c *Hearing) lacksAnswer() bool {
+	for _, it := range slices.Backward(c.Session.Marked(c.Record)) {
+		if it.Message.Role() == echo.RoleAssistant && it.Attempt == c.Attempt && it.Order > 0 {
+			return it.Withdrawn != echo.InView
+		}
+	}
+	return false
 }
 
 // audibleMessage is what the model is told.

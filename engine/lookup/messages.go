@@ -81,6 +81,22 @@ func (m *Messages) retract(visit *echo.PhaseRecord) {
 	}
 }
 
+// withdrawn returns which messages, by their order, persons have taken out of the views of the session; nil: none.
+func (m *Messages) withdrawn() map[int]bool {
+	if m.Session.Withdrawals.Whole() {
+		return nil
+	}
+	out := map[int]bool{}
+	for _, visit := range m.Session.Phases {
+		for _, it := range m.Session.Marked(visit) {
+			if it.Withdrawn != echo.InView && it.Order > 0 {
+				out[it.Order] = true
+			}
+		}
+	}
+	return out
+}
+
 // count returns how many messages entered the session.
 func (m *Messages) count() int { return m.earlier + len(m.own) }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // ToolRecall is the name of the tool that returns what a view does not hold.
-const ToolRecall = "recall"
+const ToolRecall = echo.ToolRecall
 
 // How much one recall returns, in characters: at most about 5,000 tokens of English.
 const (
@@ -68,8 +68,13 @@ func find(session *echo.Session, given string) (o original, problem string) {
 		return o, fmt.Sprintf("%q is no hash: give the 16 digits that stand in the placeholder, or the first 6 or more of them.", excerpt.Clip(given, 40))
 	}
 	var hashes []string
+	dropped := false
 	for _, p := range slices.Backward(session.Phases) {
-		for _, it := range echo.WithoutRetracted(p.History) {
+		marked := session.Marked(p)
+		dropped = dropped || slices.ContainsFunc(marked, func(it echo.Item) bool {
+			return it.Withdrawn != echo.InView && strings.HasPrefix(string(it.Message.Hash()), h)
+		})
+		for _, it := range echo.Present(marked) {
 			hash := string(it.Message.Hash())
 			if strings.HasPrefix(hash, h) && !slices.Contains(hashes, hash) {
 				hashes = append(hashes, hash)
@@ -78,6 +83,8 @@ func find(session *echo.Session, given string) (o original, problem string) {
 		}
 	}
 	switch {
+	case len(hashes) == 0 && dropped:
+		return o, fmt.Sprintf("The message %s was dropped by a person: it cannot be read any more. Do without it.", h)
 	case len(hashes) == 0:
 		return o, fmt.Sprintf("No message of this session has the hash %s. Copy the hash from the placeholder, or call the tool again.", h)
 	case len(hashes) > 1:

@@ -18,7 +18,7 @@ import (
 )
 
 // ToolSearch is the name of the tool by which a model searches its session.
-const ToolSearch = "search_context"
+const ToolSearch = echo.ToolSearch
 
 // How many messages a search returns.
 const (
@@ -82,12 +82,12 @@ func phasesBegun(s *echo.Session) []string {
 // searchable returns the messages worth a card, the newest of equal ones, none of the turn that
 // searches, and none that only look others up.
 func (m *Messages) searchable(phase string, turn effect.Site) []contextcards.Source {
-	seen := map[echo.Hash]bool{}
+	seen, withdrawn := map[echo.Hash]bool{}, m.withdrawn()
 	var out []contextcards.Source
 	for s := range m.all() {
 		now := s.Phase == turn.Phase && s.Visit == turn.Visit && s.Attempt == turn.Attempt && s.Turn == turn.Turn
 		h := s.Message.Hash()
-		if phase != "" && s.Phase != phase || now || s.Retracted || !s.Worth() || looksUp(s.Message) || seen[h] {
+		if phase != "" && s.Phase != phase || now || s.Retracted || withdrawn[s.Order] || !s.Worth() || looksUp(s.Message) || seen[h] {
 			continue
 		}
 		seen[h] = true

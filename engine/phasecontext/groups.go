@@ -67,9 +67,10 @@ func (e *Earlier) groupsOf(rec *echo.PhaseRecord) []turnGroup {
 		e.join(&g, it)
 		out = append(out, g)
 	}
-	if text := rec.Text(); len(out) == 0 && text != "" {
-		items := []echo.Item{{Message: framed(echo.RoleUser, rec.Name, "output", text)}}
-		out = append(out, turnGroup{rec: rec, attempt: 1, items: items})
+	if len(out) == 0 {
+		if it, ok := e.output(rec, echo.RoleUser); ok {
+			out = append(out, turnGroup{rec: rec, attempt: 1, items: []echo.Item{it}})
+		}
 	}
 	return out
 }
@@ -98,7 +99,7 @@ func (e *Earlier) join(g *turnGroup, it *echo.Item) {
 	g.sources = append(g.sources, src)
 	g.callout = g.callout || src.Callout != "" || e.Messages.Session.IsCallout(m.Hash())
 	g.failed = g.failed || m.Failed()
-	in := echo.Item{Message: m, Pinned: it.Pinned, Foreign: it.Foreign, Kept: true}
+	in := echo.Item{Message: m, Pinned: it.Pinned, Foreign: it.Foreign, Kept: true, Origin: it.Origin}
 	if m.Role() == echo.RoleTool && g.rec.Model == "" {
 		in.Message, in.Foreign = toolOutput(g.rec.Name, m), ""
 	}

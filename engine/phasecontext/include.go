@@ -64,16 +64,17 @@ func (e *Earlier) Included(rec *echo.PhaseRecord, src cascade.Source) []echo.Ite
 	for _, what := range include {
 		switch what {
 		case cascade.IncludeOutput:
-			if text := rec.Text(); text != "" {
+			if it, ok := e.output(rec, role); ok {
 				last := LastAnswer(history)
-				out = append(out, echo.Item{Message: framed(role, rec.Name, "output", text), Pinned: last != nil && last.Pinned})
+				it.Pinned = last != nil && last.Pinned
+				out = append(out, it)
 			}
 		case cascade.IncludeState:
 			if text := stateText(rec, e.Messages.Session); text != "" {
 				out = append(out, echo.Item{Message: framed(role, rec.Name, "state", text)})
 			}
 		case cascade.IncludeImages:
-			if m := imagesOf(rec); m != nil {
+			if m := e.imagesOf(rec); m != nil {
 				out = append(out, echo.Item{Message: m})
 			}
 		case cascade.IncludeMessages:
@@ -87,7 +88,13 @@ func (e *Earlier) Included(rec *echo.PhaseRecord, src cascade.Source) []echo.Ite
 // phase cannot be sent as they are are foreign.
 func (e *Earlier) historyOf(rec *echo.PhaseRecord) []echo.Item {
 	foreign := e.foreign(rec)
-	out := slices.Clone(echo.WithoutRetracted(rec.History))
+	all := slices.Clone(e.Messages.Session.Marked(rec))
+	for i, at := range echo.Spots(rec.Name, rec.Visit, all) {
+		if all[i].Order > 0 {
+			all[i].Origin = &at
+		}
+	}
+	out := slices.Clone(echo.Present(all))
 	for i := range out {
 		it := &out[i]
 		it.Pinned = it.Pinned || e.Messages.Session.IsCallout(it.Message.Hash())
@@ -97,6 +104,35 @@ func (e *Earlier) historyOf(rec *echo.PhaseRecord) []echo.Item {
 		}
 	}
 	return out
+}
+
+// output brings in the output of a phase, unless a person has taken the answer that it is out of the views of the session.
+func (e *Earlier) output(rec *echo.PhaseRecord, role echo.Role) (echo.Item, bool) {
+	text := rec.Text()
+	if text == "" {
+		return echo.Item{}, false
+	}
+	it := echo.Item{Message: framed(role, rec.Name, "output", text)}
+	if at := e.answerOf(rec); at != nil {
+		it.Origin = at.Origin
+		return it, at.Withdrawn == echo.InView
+	}
+	return it, true
+}
+
+// answerOf returns the newest answer or tool result of a phase, with the place of its own and how it is withdrawn; nil: it has none.
+func (e *Earlier) answerOf(rec *echo.PhaseRecord) *echo.Item {
+	history, gone := e.Messages.Session.Marked(rec), echo.Retracted(rec.History)
+	spots := echo.Spots(rec.Name, rec.Visit, history)
+	for i, it := range slices.Backward(history) {
+		if isAnswer(it.Message) && (gone == nil || !gone[i]) {
+			if it.Order > 0 {
+				it.Origin = &spots[i]
+			}
+			return &it
+		}
+	}
+	return nil
 }
 
 func framed(role echo.Role, phase, what, text string) *echo.Message {
@@ -117,9 +153,9 @@ func stateText(rec *echo.PhaseRecord, s *echo.Session) string {
 
 // imagesOf gathers a phase's images in one user message, which every provider takes. Those of its task
 // are files of the run's input: a phase is sent these where its own instructions use them.
-func imagesOf(rec *echo.PhaseRecord) *echo.Message {
+func (e *Earlier) imagesOf(rec *echo.PhaseRecord) *echo.Message {
 	parts := echo.Text(fmt.Sprintf("From phase %q, images:", rec.Name))
-	for _, it := range echo.WithoutRetracted(rec.History) {
+	for _, it := range e.Messages.Session.Present(rec) {
 		if it.Message.Kind() == echo.KindTask {
 			continue
 		}
@@ -155,7 +191,7 @@ func transcript(phase string, history []echo.Item, filter cascade.MessagesFilter
 // Pick chooses messages of a phase, without its system message and what it was brought as context.
 func Pick(history []echo.Item, filter cascade.MessagesFilter) []echo.Item {
 	var out []echo.Item
-	history = echo.WithoutRetracted(history)
+	history = echo.Present(history)
 	for _, it := range history {
 		m := it.Message
 		own := m.Role() != echo.RoleSystem && m.Kind() != echo.KindContext && it.Order > 0
@@ -191,11 +227,15 @@ func withoutCalls(items []echo.Item) []echo.Item {
 
 // LastAnswer returns the newest answer or tool result of a history, or nil.
 func LastAnswer(history []echo.Item) *echo.Item {
-	history = echo.WithoutRetracted(history)
+	history = echo.Present(history)
 	for i, it := range slices.Backward(history) {
-		if k := it.Message.Kind(); k == echo.KindAnswer || k == echo.KindToolResult {
+		if isAnswer(it.Message) {
 			return &history[i]
 		}
 	}
 	return nil
+}
+
+func isAnswer(m *echo.Message) bool {
+	return m.Kind() == echo.KindAnswer || m.Kind() == echo.KindToolResult
 }

@@ -158,7 +158,7 @@ func (t *Templates) Strings(field string, value any) (any, error) {
 func (t *Templates) VarsFor(src string) map[string]any {
 	vars := t.Vars()
 	if t.Uses(src, HistoryName) {
-		vars[HistoryName] = t.Rec.Fresh(History(t.Record.History))
+		vars[HistoryName] = t.Rec.Fresh(History(t.Present()))
 	}
 	return vars
 }
@@ -210,7 +210,7 @@ func (t *Templates) Vars() map[string]any {
 // History returns messages as templates see them, without what a person has taken back.
 func History(items []echo.Item) []any {
 	out := make([]any, 0, len(items))
-	for _, it := range echo.WithoutRetracted(items) {
+	for _, it := range echo.Present(items) {
 		if it.Message.Kind().Stands() {
 			continue // it is as of an earlier request
 		}

@@ -18,7 +18,7 @@ func (v *Views) follow(ctx context.Context, selection, call echo.Key, noTools bo
 	if recorded == nil || next == nil || !v.Rec.AfterRedaction(next) || v.Rec.Peek(echo.NodeModelCall, call) == nil {
 		return nil, nil //nolint:nilnil // see above
 	}
-	step, err := v.Builder.Build(v.Record.History, v.Carry) // what is masked is asked of it
+	step, err := v.Builder.Build(history(v), v.Carry) // what is masked is asked of it
 	if err == nil && step.Ask == nil && len(step.Events) == 0 && (next == recorded || next.Key.IsBudgetReading()) {
 		return nil, nil //nolint:nilnil // see above
 	}

@@ -149,7 +149,7 @@ func (v *Views) requestOf(call echo.Key, view *autocontext.View, noTools bool) *
 // build decides what the next call is sent: it answers what the builder asks until there is a view.
 func (v *Views) build(ctx context.Context) (*autocontext.View, error) {
 	for range maxAsks {
-		step, err := v.Builder.Build(v.Record.History, v.Carry)
+		step, err := v.Builder.Build(history(v), v.Carry)
 		v.Carry = step.Carry
 		if err := v.recordGuard(step.Events); err != nil {
 			return nil, err

@@ -235,6 +235,9 @@ func (c *children) copy(ctx context.Context, x *engine.Child, id string, origina
 		return c.refused(ctx, id, err)
 	}
 	rec, err := copyEntries(ctx, j, h, original.Entries)
+	if err == nil {
+		err = copyChanges(a.home, original.Header.SessionID, original.Entries, id)
+	}
 	if err != nil {
 		return c.refused(ctx, id, errors.Join(err, j.Close(ctx), removeSession(filepath.Dir(j.Path()), "")))
 	}

@@ -268,6 +268,9 @@ func (a *App) checkFork(ctx context.Context, h journal.Header, entries []*echo.E
 
 func (a *App) copyAndResume(ctx context.Context, j *journal.Journal, h journal.Header, entries []*echo.Entry, o ForkOptions, w Watch) (*Run, error) {
 	rec, err := copyEntries(ctx, j, h, entries)
+	if err == nil {
+		err = copyChanges(a.home, h.Parent, entries, h.SessionID)
+	}
 	if err != nil {
 		return nil, err
 	}

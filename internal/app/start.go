@@ -156,6 +156,7 @@ func (o *opening) equip(ctx context.Context, j *journal.Journal) error {
 	box := &postbox{desk: deskOf(o.app), run: r, warn: o.watch.Notice}
 	box.desk.Secrets = r.secrets
 	o.notices = newNotices(o, box)
+	r.runner.Changes = box
 	r.runner.Mailbox, r.runner.Signals, r.runner.Audibles = &asking{Mailbox: o.notices, home: o.app.home, run: r, ask: o.watch.Ask, left: &rootOf(o).run.recheck.left}, box, box
 	r.recheck.run, r.recheck.desk, r.recheck.tried = r, box.desk, map[string]bool{}
 	r.runner.Ready = r.recheck.Ready

@@ -17,7 +17,7 @@ import (
 )
 
 // postbox is what a run has of the mailboxes: the answers to its waits, and where its signals go. It implements
-// [effect.Mailbox], [desk.Signals] and [engine.Audibles].
+// [effect.Mailbox], [desk.Signals], [engine.Audibles] and [engine.Changes].
 type postbox struct {
 	desk waits.Desk
 	run  *Run

@@ -98,9 +98,10 @@ type gathered struct {
 func (p *progress) gather() *gathered {
 	g, notes := &gathered{}, p.notes()
 	notes.read(g)
+	withdrawn := record.Withdrawn(p.record)
 	for _, v := range p.finished() {
 		g.progress.PhasesDone++
-		g.done = append(g.done, echo.HandoffItem{Source: sourcePhase + v.Phase, Text: cmp.Or(withoutDecisions(echo.AsText(v.Output)), strings.TrimSpace(echo.AsText(v.Output)), "ended without an output")})
+		g.done = append(g.done, echo.HandoffItem{Source: sourcePhase + v.Phase, Text: p.outputOf(&v, withdrawn)})
 	}
 	histories := make([][]*echo.Entry, len(p.visits))
 	for i, v := range p.visits {
@@ -114,6 +115,10 @@ func (p *progress) gather() *gathered {
 			}
 		}
 		gone := retracted(told)
+		out := func(e *echo.Entry) bool {
+			return withdrawn[e] && (e.Message.Kind() != echo.KindTask || v.Status.IsDone())
+		}
+		told, tried = slices.DeleteFunc(told, out), slices.DeleteFunc(tried, out)
 		told = slices.DeleteFunc(told, func(e *echo.Entry) bool { return !record.IsOwn(e) })
 		g.readHistory(v.Phase, told, gone)
 		told = slices.DeleteFunc(told, func(e *echo.Entry) bool { return gone[e] })
@@ -143,6 +148,25 @@ func (p *progress) gather() *gathered {
 	g.decisions = once(append(p.choices(histories), g.decisions...))
 	g.blocking = once(g.blocking)
 	return g
+}
+
+// outputOf returns the output of a visit as text, unless a person has taken the answer that it is out of the context.
+func (p *progress) outputOf(v *record.Visit, withdrawn map[*echo.Entry]bool) string {
+	if len(withdrawn) > 0 {
+		told := record.Told(p.record, v.Key)
+		gone := retracted(told)
+		for _, e := range slices.Backward(told) {
+			if k := e.Message.Kind(); gone[e] || k != echo.KindAnswer && k != echo.KindToolResult {
+				continue
+			}
+			if withdrawn[e] {
+				return "its answer was taken out of the context"
+			}
+			break
+		}
+	}
+	text := strings.TrimSpace(echo.AsText(v.Output))
+	return cmp.Or(withoutDecisions(echo.AsText(v.Output)), text, "ended without an output")
 }
 
 // retracted returns the entries of a history that a person has taken back.

@@ -6,6 +6,7 @@
 //	audible-LETTER.json what a person says to the session while it runs
 //	heard-LETTER.json   which place of the run has taken that
 //	taken-LETTER.json   which wait has taken a signal
+//	change-NUMBER.json  what a person has taken out of the views of the session, or back into them
 //
 // Any process may leave letters at any time. Whoever runs the session turns them into entries of its record:
 // what is in a mailbox is not lost when nobody does for a while.
@@ -245,7 +246,7 @@ func (b Box) files() ([]string, error) {
 	var out []string
 	for _, e := range list {
 		kind, _, ok := strings.Cut(e.Name(), "-")
-		if ok && strings.HasSuffix(e.Name(), ".json") && slices.Contains([]string{"answer", "signal", "audible", "heard", "taken"}, kind) {
+		if ok && strings.HasSuffix(e.Name(), ".json") && slices.Contains([]string{"answer", "signal", "audible", "heard", "taken", "change"}, kind) {
 			out = append(out, e.Name())
 		}
 	}
@@ -266,6 +267,8 @@ func (b Box) Damaged() []error {
 			_, err = b.claimed(file)
 		case "audible":
 			_, err = Audibles{b}.read(file)
+		case "change":
+			_, err = Changes{b}.read(file)
 		default:
 			_, err = b.read(file)
 		}

@@ -128,6 +128,7 @@ var valuePlaces = map[echo.StepKind]*echo.ContentPlace{
 		"read": memoryPlaces, "wrote": memoryPlaces,
 	}),
 	echo.StepAudible: object(map[string]*echo.ContentPlace{"text": aText, "problem": aText, "unsaid": aText}),
+	echo.StepChange:  object(map[string]*echo.ContentPlace{"problem": aText}),
 	echo.StepCascade: object(map[string]*echo.ContentPlace{"name": aText, "cascade": cascadePlace, "library": libraryPlace, "problem": aText}),
 }
 

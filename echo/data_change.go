@@ -1,0 +1,229 @@
+package echo
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Withdrawn says how a person has taken a message out of the views of a session. The history keeps every message; one that is
+// withdrawn is in no later request, selection, search or report.
+type Withdrawn string
+
+// How messages are withdrawn. The zero value is that of every message that is not.
+const (
+	InView  Withdrawn = ""
+	Undone  Withdrawn = "undone"  // the newest group was taken back
+	Dropped Withdrawn = "dropped" // not sent any more; a person still finds it
+	Removed Withdrawn = "removed" // the same, and it is gone from lists as well
+)
+
+// ViewAction is what a person does to messages of a session.
+type ViewAction string
+
+// The actions.
+const (
+	ViewUndo    ViewAction = "undo"
+	ViewDrop    ViewAction = "drop"
+	ViewRemove  ViewAction = "remove"
+	ViewRestore ViewAction = "restore" // takes each of the others back
+)
+
+// Makes returns what messages are after the action.
+func (a ViewAction) Makes() Withdrawn {
+	switch a {
+	case ViewUndo:
+		return Undone
+	case ViewDrop:
+		return Dropped
+	case ViewRemove:
+		return Removed
+	default:
+		return InView
+	}
+}
+
+// Spot names a message of a session by its place and its content, never by its text.
+type Spot struct {
+	Phase string `json:"phase"`
+	Visit int    `json:"visit"`
+	Hash  Hash   `json:"content_hash"`
+	Nth   int    `json:"nth"` // of the messages of the visit with this hash, from 1
+}
+
+// ViewChange is what a person has taken out of the views of a session, or back into them. The changes of a session are numbered
+// from 1, and each branch of a run takes all of them, in their order.
+type ViewChange struct {
+	Number   int        `json:"number"`
+	Action   ViewAction `json:"action"`
+	Messages []Spot     `json:"messages"`         // in a fork those that it has, perhaps none
+	Groups   []int      `json:"groups,omitempty"` // that the person has named; see [SessionGroups]
+	By       string     `json:"by,omitempty"`
+	Via      Via        `json:"via,omitempty"`
+	At       time.Time  `json:"at"`
+
+	Problem string `json:"problem,omitempty"` // why changes cannot be read; "": they can
+}
+
+func (ViewChange) kind() kind { return kind{NodeValue, StepChange} }
+
+func (c *ViewChange) check() error {
+	if c.Problem == "" && c.Number < 1 {
+		return errors.New("it has no number")
+	}
+	return nil
+}
+
+// Withdrawals say which messages of a session are withdrawn. They are never changed: [Withdrawals.With] makes others. nil: none is.
+type Withdrawals struct {
+	last  int                // number of the newest change
+	spots map[Spot]Withdrawn // of those that are withdrawn
+	texts map[Hash]Withdrawn // the same by their contents, for copies
+}
+
+// Last returns the number of the newest change; 0: there was none.
+func (s *Withdrawals) Last() int {
+	if s == nil {
+		return 0
+	}
+	return s.last
+}
+
+// Whole reports whether no message is withdrawn.
+func (s *Withdrawals) Whole() bool { return s == nil || len(s.spots) == 0 }
+
+// With returns the withdrawals after a change. One that they have already, or that comes out of its order, changes nothing.
+func (s *Withdrawals) With(c *ViewChange) *Withdrawals {
+	if c.Problem != "" || c.Number != s.Last()+1 {
+		return s
+	}
+	next := &Withdrawals{last: c.Number, spots: map[Spot]Withdrawn{}, texts: map[Hash]Withdrawn{}}
+	if s != nil {
+		maps.Copy(next.spots, s.spots)
+	}
+	for _, at := range c.Messages {
+		if to := c.Action.Makes(); to == InView {
+			delete(next.spots, at)
+		} else {
+			next.spots[at] = to
+		}
+	}
+	for at, is := range next.spots {
+		if was := next.texts[at.Hash]; was == InView || is > was {
+			next.texts[at.Hash] = is
+		}
+	}
+	return next
+}
+
+// Spots returns the place of each message of a visit. The spot of one that was brought in is that of its original where the item
+// says it, else it has the hash alone.
+func Spots(phase string, visit int, history []Item) []Spot {
+	out, seen := make([]Spot, len(history)), map[Hash]int{}
+	for i := range history {
+		it := &history[i]
+		h := it.Message.Hash()
+		switch {
+		case it.Order > 0:
+			seen[h]++
+			out[i] = Spot{Phase: phase, Visit: visit, Hash: h, Nth: seen[h]}
+		case it.Origin != nil:
+			out[i] = *it.Origin
+		default:
+			out[i] = Spot{Hash: h}
+		}
+	}
+	return out
+}
+
+// Mark returns the history of a visit with what is withdrawn of it: the history itself where nothing is. A call goes with its
+// results, and what was looked up goes with the message that it shows.
+func (s *Withdrawals) Mark(phase string, visit int, history []Item) []Item {
+	if s.Whole() {
+		return history
+	}
+	var out []Item
+	set := func(i int, to Withdrawn) {
+		if out == nil {
+			out = slices.Clone(history)
+		}
+		out[i].Withdrawn = to
+	}
+	for i, at := range Spots(phase, visit, history) {
+		is := s.spots[at]
+		if at.Nth == 0 {
+			is = s.texts[at.Hash]
+		}
+		if is == InView {
+			is = s.shown(history[i].Message)
+		}
+		if is != InView {
+			set(i, is)
+		}
+	}
+	if out == nil {
+		return history
+	}
+	withResults(out)
+	return out
+}
+
+// ResumedHead begins the notice which tells a model how far its work had come when its run was stopped.
+const ResumedHead = "This run was stopped here and is taken up again now"
+
+// The tools that show messages of the session again.
+const (
+	ToolRecall = "recall"
+	ToolSearch = "search_context"
+)
+
+// shown returns how a message is withdrawn that a lookup shows. A notice of a resumption tells of all messages before it, and goes
+// with any of them.
+func (s *Withdrawals) shown(m *Message) (is Withdrawn) {
+	if m.Kind() == KindNotice && strings.HasPrefix(m.Text(), ResumedHead) {
+		return Dropped
+	}
+	if m.Role() != RoleTool || m.Tool() != ToolRecall && m.Tool() != ToolSearch {
+		return InView
+	}
+	text := m.Text()
+	for h, how := range s.texts {
+		if how > is && strings.Contains(text, string(h)) {
+			is = how
+		}
+	}
+	return is
+}
+
+// withResults withdraws an answer that calls tools, and the results that follow it, as the first of them is that is withdrawn.
+func withResults(items []Item) {
+	for at := 0; at < len(items); at++ {
+		if len(items[at].Message.ToolCalls()) == 0 {
+			continue
+		}
+		end, is := at+1, items[at].Withdrawn
+		for ; end < len(items) && items[end].Message.Role() == RoleTool; end++ {
+			if is == InView {
+				is = items[end].Withdrawn
+			}
+		}
+		if is == InView {
+			continue
+		}
+		for i := at; i < end; i++ {
+			if items[i].Withdrawn == InView {
+				items[i].Withdrawn = is
+			}
+		}
+	}
+}
+
+// Marked returns the history of a visit of the session with what is withdrawn of it, see [Withdrawals.Mark].
+func (s *Session) Marked(visit *PhaseRecord) []Item {
+	return s.Withdrawals.Mark(visit.Name, visit.Visit, visit.History)
+}
+
+// Present returns the messages of a visit of the session that are in its views: those that no person has taken out.
+func (s *Session) Present(visit *PhaseRecord) []Item { return Present(s.Marked(visit)) }

@@ -1,0 +1,73 @@
+package record
+
+import (
+	"github.com/windlass-run/windlass/echo"
+)
+
+// addChange takes what a person has taken out of the views of the session. Each branch of a run has recorded it.
+func (s *state) addChange(e *echo.Entry, p *echo.Path) {
+	if e.NodeType != echo.NodeValue || p.Last().Kind != echo.StepChange {
+		return
+	}
+	if c, err := echo.Read[echo.ViewChange](e); err == nil {
+		s.withdrawals = s.withdrawals.With(&c)
+	}
+}
+
+// Withdrawals returns what persons have taken out of the views of a session, as far as a run has taken that.
+func Withdrawals(f *Fold) *echo.Withdrawals { return f.now.withdrawals }
+
+// Withdraw has a fold know what persons have taken out of the views of its session, also what no run has taken yet.
+func Withdraw(f *Fold, w *echo.Withdrawals) {
+	if w.Last() > f.now.withdrawals.Last() {
+		f.now.withdrawals = w
+	}
+}
+
+// Withdrawn returns the entries of which persons have taken the messages out of the views of a session; nil: none.
+func Withdrawn(f *Fold) map[*echo.Entry]bool {
+	if f.now.withdrawals.Whole() {
+		return nil
+	}
+	out := map[*echo.Entry]bool{}
+	for i, v := range Records(f) {
+		told := Told(f, f.now.visits[i].Key)
+		for n, it := range f.now.withdrawals.Mark(v.Name, v.Visit, v.History) {
+			if it.Withdrawn != echo.InView {
+				out[told[n]] = true
+			}
+		}
+	}
+	return out
+}
+
+// Records returns the visits with their messages, in the order in which they began. The messages of a list's elements come in
+// their order; those of candidates are there when one was chosen. Orders of items say which are own messages of their visit.
+func Records(f *Fold) []*echo.PhaseRecord {
+	visits := f.Visits()
+	out := make([]*echo.PhaseRecord, len(visits))
+	for i := range visits {
+		v := &visits[i]
+		r := &echo.PhaseRecord{Name: v.Phase, Visit: v.Number, Model: v.Model, Output: v.Output, Done: v.Status.IsSuccess()}
+		for _, e := range Told(f, v.Key) {
+			it := echo.Item{Message: e.Message, Attempt: e.Attempt, Turn: e.Turn}
+			if IsOwn(e) {
+				it.Order = int(e.Seq)
+			}
+			r.History = append(r.History, it)
+		}
+		out[i] = r
+	}
+	return out
+}
+
+// Told returns the entries with the messages of a visit in the order of [Records].
+func Told(f *Fold, visit echo.Key) []*echo.Entry {
+	var out []*echo.Entry
+	for _, b := range f.now.parts[visit] {
+		if b.Step.Kind == echo.StepItem {
+			out = append(out, f.History(b.Key)...)
+		}
+	}
+	return append(out, f.History(visit)...)
+}
