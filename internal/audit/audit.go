@@ -36,6 +36,8 @@ const (
 	MemoryImport = "memory_import"
 	MemoryForget = "memory_forget"
 
+	Context = "context" // what a person takes out of the context of a session, or back into it
+
 	Request = "request" // one that was refused before it was known what it changes
 )
 

@@ -1,0 +1,335 @@
+package groups
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/internal/audit"
+	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/mailbox"
+	"github.com/windlass-run/windlass/internal/quantity"
+	"github.com/windlass-run/windlass/internal/suggestion"
+	"github.com/windlass-run/windlass/internal/waits"
+)
+
+// Wish is what a person wants of a session.
+type Wish struct {
+	Session  string // its whole id
+	Action   echo.ViewAction
+	Groups   []int
+	Messages []string // beginnings of content hashes
+	By       string
+	Via      echo.Via
+}
+
+// Changed says what became of a wish.
+type Changed struct {
+	Session   string          `json:"session"`
+	Number    int             `json:"number"` // of the change, from 1
+	Action    echo.ViewAction `json:"action"`
+	Groups    []int           `json:"groups,omitempty"`
+	Messages  []echo.Spot     `json:"messages"`
+	Status    echo.Status     `json:"status"`         // of the session
+	Resumable bool            `json:"resumable"`      // the session runs, or can be resumed
+	Kept      []string        `json:"kept,omitempty"` // what the messages have left elsewhere, which stays
+	Tasks     []string        `json:"tasks,omitempty"`
+}
+
+// Change leaves what a person wants for the run of the session, and a line of the audit. The error has the kind InvalidRequest when
+// there is nothing to change, UnknownMessage when a hash names none, or several.
+func Change(ctx context.Context, home string, now time.Time, w *Wish) (c *Changed, err error) {
+	l := audit.Line{At: now.UTC(), By: w.By, Via: string(w.Via), What: audit.Context, Target: string(w.Action), Session: w.Session}
+	err = audit.Do(ctx, home, l, func() error {
+		for {
+			c, err = change(home, now, w)
+			if !errors.Is(err, fs.ErrExist) { // else somebody else was faster: what there is now is looked at again
+				return err
+			}
+		}
+	})
+	return c, err
+}
+
+func change(home string, now time.Time, w *Wish) (*Changed, error) {
+	s, err := read(home, w.Session)
+	if err != nil {
+		return nil, err
+	}
+	list, groups, err := s.wanted(w)
+	if err != nil {
+		return nil, err
+	}
+	list = s.withCalls(list, w.Action)
+	next := &echo.ViewChange{Number: s.now.Last() + 1, Action: w.Action, Groups: groups, By: w.By, Via: w.Via, At: now.UTC()}
+	for _, m := range list {
+		next.Messages = append(next.Messages, m.at)
+	}
+	err = mailbox.Changes{Box: waits.Box(home, w.Session)}.Change(next)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, failure.New(failure.StorageFailed, err, "")
+	}
+	c := &Changed{
+		Session: w.Session, Number: next.Number, Action: w.Action, Groups: groups, Messages: next.Messages, Status: s.end.Status, Resumable: s.end.MayResume(),
+	}
+	if w.Action != echo.ViewRestore {
+		c.Kept, c.Tasks = s.kept(list), s.tasks(list)
+	}
+	return c, err
+}
+
+// wanted returns the messages that a wish is about, and the numbers of the groups that it means.
+func (s *session) wanted(w *Wish) (list []Message, numbers []int, err error) {
+	all := s.groups()
+	switch {
+	case len(all) == 0:
+		return nil, nil, invalid("windlass show "+s.id, "session %s has no group of messages yet", s.id)
+	case w.Action == echo.ViewUndo:
+		return s.newest(all)
+	case w.Action == echo.ViewRestore && len(w.Groups)+len(w.Messages) == 0:
+		list, err = s.lastTaken(all)
+		return list, nil, err
+	}
+	for _, n := range w.Groups {
+		if n < 1 || n > len(all) {
+			return nil, nil, invalid("windlass context groups "+s.id, "session %s has no group %d: its groups are 1 to %d", s.id, n, len(all))
+		}
+		found := changes(all[n-1].Messages, w.Action)
+		if len(found) == 0 {
+			return nil, nil, s.nothing(w.Action, fmt.Sprintf("group %d", n))
+		}
+		list, numbers = append(list, found...), append(numbers, n)
+	}
+	for _, prefix := range w.Messages {
+		found, err := s.byHash(all, prefix)
+		if err != nil {
+			return nil, nil, err
+		}
+		found = changes(found, w.Action)
+		if len(found) == 0 {
+			return nil, nil, s.nothing(w.Action, "message "+prefix)
+		}
+		list = append(list, found...)
+	}
+	return unique(list), numbers, nil
+}
+
+// withCalls adds the calls and results that go with messages, of which the action makes something else.
+func (s *session) withCalls(list []Message, a echo.ViewAction) []Message {
+	var spots []echo.Spot
+	for _, m := range list {
+		spots = append(spots, m.at)
+	}
+	var none *echo.Withdrawals
+	with := none.With(&echo.ViewChange{Number: 1, Action: echo.ViewDrop, Messages: spots})
+	for i, v := range s.visits {
+		places, now := echo.Spots(v.Name, v.Visit, v.History), s.now.Mark(v.Name, v.Visit, v.History)
+		for n, it := range with.Mark(v.Name, v.Visit, v.History) {
+			if it.Withdrawn != echo.InView && it.Order > 0 {
+				list = append(list, changes([]Message{messageOf(&now[n], places[n], s.told[i][n])}, a)...)
+			}
+		}
+	}
+	return unique(list)
+}
+
+func unique(list []Message) (out []Message) {
+	seen := map[echo.Spot]bool{}
+	for _, m := range list {
+		if !seen[m.at] {
+			seen[m.at] = true
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// changes returns the messages of which an action makes something else. What was taken back with an audible stays so.
+func changes(list []Message, a echo.ViewAction) (out []Message) {
+	to := Active
+	if a != echo.ViewRestore {
+		to = Status(a.Makes())
+	}
+	for _, m := range list {
+		if m.Status != to && m.Status != Retracted {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func (s *session) nothing(a echo.ViewAction, what string) error {
+	if a == echo.ViewRestore {
+		return invalid("windlass context groups "+s.id, "nothing of %s of session %s was taken out of its context", what, s.id)
+	}
+	return invalid("windlass context restore "+s.id, "%s of session %s is %s already", what, s.id, a.Makes())
+}
+
+func invalid(try, format string, args ...any) error {
+	return failure.New(failure.InvalidRequest, fmt.Errorf(format, args...), try)
+}
+
+// newest returns the newest group that is in the context, at least in part.
+func (s *session) newest(all []Group) ([]Message, []int, error) {
+	for _, g := range slices.Backward(all) {
+		var list []Message
+		for _, m := range g.Messages {
+			if m.Status == Active {
+				list = append(list, m)
+			}
+		}
+		if len(list) > 0 {
+			return list, []int{g.Number}, nil
+		}
+	}
+	return nil, nil, invalid("windlass context restore "+s.id, "session %s has no group in its context", s.id)
+}
+
+// lastTaken returns the messages of the newest change of which something is out of the context still.
+func (s *session) lastTaken(all []Group) ([]Message, error) {
+	for _, c := range slices.Backward(s.changes) {
+		if c.Action == echo.ViewRestore {
+			continue
+		}
+		var list []Message
+		for _, g := range all {
+			for _, m := range g.Messages {
+				if m.Status != Active && m.Status != Retracted && slices.Contains(c.Messages, m.at) {
+					list = append(list, m)
+				}
+			}
+		}
+		if len(list) > 0 {
+			return list, nil
+		}
+	}
+	return nil, invalid("windlass context groups "+s.id, "nothing was taken out of the context of session %s", s.id)
+}
+
+// shortestHash is how much of a hash names a message, in digits.
+const shortestHash = 4
+
+// byHash returns the messages with the one hash that begins so.
+func (s *session) byHash(all []Group, prefix string) (list []Message, err error) {
+	prefix = strings.ToLower(prefix)
+	var hashes []string
+	for _, g := range all {
+		for _, m := range g.Messages {
+			if strings.HasPrefix(string(m.Hash), prefix) {
+				list = append(list, m)
+				hashes = append(hashes, string(m.Hash))
+			}
+		}
+	}
+	slices.Sort(hashes)
+	hashes = slices.Compact(hashes)
+	try := "windlass context groups " + s.id + " --json"
+	switch {
+	case len(prefix) < shortestHash:
+		return nil, failure.New(failure.UnknownMessage, fmt.Errorf("%q is too short for a content hash: give %d digits or more", prefix, shortestHash), try)
+	case len(hashes) == 0:
+		return nil, failure.New(failure.UnknownMessage, s.unknownHash(all, prefix), try)
+	case len(hashes) > 1:
+		return nil, failure.New(failure.UnknownMessage, fmt.Errorf("%q is the beginning of %d hashes: %s", prefix, len(hashes), strings.Join(hashes[:min(len(hashes), 5)], ", ")), try)
+	}
+	return list, nil
+}
+
+// unknownHash says that no group has a message with a hash, or that the message is in none.
+func (s *session) unknownHash(all []Group, prefix string) error {
+	for _, v := range s.visits {
+		for _, it := range v.History {
+			switch {
+			case !strings.HasPrefix(string(it.Message.Hash()), prefix):
+			case it.Message.Role() == echo.RoleSystem:
+				return fmt.Errorf("%s is the system message of phase %q, which stays: it is what the phase is", it.Message.Hash(), v.Name)
+			case it.Order == 0:
+				return fmt.Errorf("%s is what phase %q was brought of earlier ones: drop the message of the phase that it comes from", it.Message.Hash(), v.Name)
+			}
+		}
+	}
+	var known []string
+	for _, g := range all {
+		for _, m := range g.Messages {
+			known = append(known, string(m.Hash))
+		}
+	}
+	return fmt.Errorf("no group of session %s has a message with the hash %q; the nearest are %s", s.id, prefix, strings.Join(suggestion.Nearest(prefix, known, 3), ", "))
+}
+
+// tasks returns the phases whose tasks are sent all the same, as they have not ended.
+func (s *session) tasks(list []Message) (phases []string) {
+	if !s.end.MayResume() {
+		return nil
+	}
+	for _, m := range list {
+		open := func(v *echo.PhaseRecord) bool { return v.Name == m.at.Phase && v.Visit == m.at.Visit && !v.Done }
+		if m.Kind == echo.KindTask && slices.ContainsFunc(s.visits, open) && !slices.Contains(phases, m.at.Phase) {
+			phases = append(phases, m.at.Phase)
+		}
+	}
+	return phases
+}
+
+// place is a turn of a visit, or of a branch of it.
+type place struct {
+	conversation  echo.Key
+	attempt, turn int
+}
+
+func placeOf(e *echo.Entry) place { return place{record.Conversation(e.Key), e.Attempt, e.Turn} }
+
+// kept lists what the calls of messages have left elsewhere, which taking them out does not undo.
+func (s *session) kept(list []Message) []string {
+	at := map[place]bool{}
+	for _, m := range list {
+		if m.Kind == echo.KindAnswer && m.Role == echo.RoleAssistant {
+			at[placeOf(m.entry)] = true
+		}
+	}
+	var names []string
+	count := map[string]int{}
+	for _, e := range s.entries {
+		name := ""
+		if at[placeOf(e)] {
+			name = left(e)
+		}
+		if name == "" {
+			continue
+		}
+		if count[name]++; count[name] == 1 {
+			names = append(names, name)
+		}
+	}
+	for i, name := range names {
+		if n := count[name]; n > 1 {
+			names[i] = fmt.Sprintf("%s (%s)", name, quantity.Of(n, "time"))
+		}
+	}
+	return names
+}
+
+// left says what an entry of a turn has left elsewhere; "": nothing.
+func left(e *echo.Entry) string {
+	switch e.NodeType { //nolint:exhaustive // the others leave nothing
+	case echo.NodeState:
+		if d, err := echo.Read[echo.State](e); err == nil {
+			return "state " + d.Key
+		}
+	case echo.NodeToolStart:
+		if e.Tool != nil {
+			return "what " + e.Tool.Name + " did"
+		}
+	case echo.NodeValue:
+		if d, err := echo.Read[echo.MemoryCall](e); err == nil && len(d.Wrote) > 0 {
+			return "what was written to bank " + d.Bank
+		}
+	}
+	return ""
+}
