@@ -139,7 +139,7 @@ func Spots(phase string, visit int, history []Item) []Spot {
 }
 
 // Mark returns the history of a visit with what is withdrawn of it: the history itself where nothing is. A call goes with its
-// results, and what was looked up goes with the message that it shows.
+// results, and what was looked up goes with the message that it shows. What stands at the end of requests is no message to take out.
 func (s *Withdrawals) Mark(phase string, visit int, history []Item) []Item {
 	if s.Whole() {
 		return history
@@ -159,7 +159,7 @@ func (s *Withdrawals) Mark(phase string, visit int, history []Item) []Item {
 		if is == InView {
 			is = s.shown(history[i].Message)
 		}
-		if is != InView {
+		if is != InView && !history[i].Message.Kind().Stands() {
 			set(i, is)
 		}
 	}

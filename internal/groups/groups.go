@@ -125,7 +125,7 @@ func (s *session) groups() []Group {
 		spots := echo.Spots(v.Name, v.Visit, v.History)
 		for n := range now {
 			number := numbers[i][n]
-			if number == 0 {
+			if number == 0 || now[n].Message.Kind().Stands() {
 				continue
 			}
 			if len(out) < number {
