@@ -679,3 +679,41 @@ FROM
 ) AS m
 ARRAY JOIN JSONExtractArrayRaw(m.data_json, 'read') AS v
 WHERE NOT m.copied;
+
+-- The messages of sessions, one row each, numbered by groups as windlass context groups does: a group is a user message with all
+-- that answers it. Not active is what a person has undone, dropped or removed, or taken back with an audible.
+CREATE OR REPLACE VIEW {{table "messages"}}{{onCluster}} AS
+SELECT m.session_id AS session_id, m.seq AS id, if(m.heads = 0, 0, toUInt64(m.number)) AS group_id, m.role AS role, m.kind AS kind, m.text AS content,
+       m.tool_name AS tool_name, m.tool_call_id AS tool_call_id,
+       multiIf(c.action = 'remove', 'removed', c.action IN ('drop', 'undo') OR m.retracted, 'dropped', 'active') AS status,
+       m.model AS model, m.phase_name AS phase, m.tokens AS tokens, m.at AS at, m.visit AS visit, m.content_hash AS content_hash
+FROM
+(
+    SELECT *, row_number() OVER (PARTITION BY session_id, phase_name, visit, content_hash ORDER BY item, seq) AS nth,
+           sum(head) OVER (PARTITION BY session_id ORDER BY began, item, seq ROWS UNBOUNDED PRECEDING) AS number,
+           sum(head) OVER (PARTITION BY session_id, phase_name, visit, item, sounding ORDER BY seq ROWS UNBOUNDED PRECEDING) AS heads,
+           minIf(seq, kind = 'retract') OVER later AS next_retract, minIf(seq, role = 'assistant') OVER later AS next_answer,
+           countIf(role = 'assistant') OVER (PARTITION BY session_id, phase_name, visit, branch, attempt ORDER BY seq ROWS UNBOUNDED PRECEDING) AS answers,
+           answers > 0 AND next_retract > 0 AND (next_answer = 0 OR next_retract < next_answer) AND kind NOT IN ('audible', 'retract') AS retracted
+    FROM
+    (
+        SELECT l.*, if(l.content_json = 'null', '', l.content_text) AS text, intDiv(length(l.content_json) + length(l.tool_calls_json) + 3, 4) AS tokens,
+               l.sounding = 0 AND l.kind IN ('task', 'turn_prompt', 'retry', 'audible', 'retract') AS head,
+               min(l.seq) OVER (PARTITION BY l.session_id, l.phase_name, l.visit) AS began
+        FROM {{table "unified_logs"}} AS l FINAL {{template "joinAside"}}
+        WHERE l.role != '' AND NOT has(r.aside, l.seq)
+          AND (l.node_type = 'message' AND l.kind NOT IN ('context', 'summary', 'memos', 'state_block', 'scratchpad') AND l.effect NOT IN ('context', 'select')
+               OR l.node_type = 'model_call' AND l.effect = 'model' OR l.node_type = 'tool_call' AND l.effect = 'tool')
+    )
+    WINDOW later AS (PARTITION BY session_id, phase_name, visit, branch, attempt ORDER BY seq ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)
+) AS m
+LEFT JOIN
+(
+    SELECT session_id, JSONExtractString(spot, 'phase') AS phase, JSONExtractUInt(spot, 'visit') AS visit,
+           JSONExtractString(spot, 'content_hash') AS hash, JSONExtractUInt(spot, 'nth') AS nth,
+           argMax(JSONExtractString(data_json, 'action'), JSONExtractUInt(data_json, 'number')) AS action
+    FROM {{table "unified_logs"}} FINAL
+    ARRAY JOIN JSONExtractArrayRaw(data_json, 'messages') AS spot
+    WHERE node_type = 'value' AND effect = 'change'
+    GROUP BY session_id, phase, visit, hash, nth
+) AS c ON c.session_id = m.session_id AND c.phase = m.phase_name AND c.visit = m.visit AND c.hash = m.content_hash AND c.nth = m.nth;
