@@ -20,7 +20,7 @@ import (
 // either, and have no version: what they say may lag behind docs/sql.md.
 const (
 	schemaVersion = 11
-	viewsVersion  = 10
+	viewsVersion  = 11
 
 	oldestSchema = 8 // whose tables can be brought up to date: those before have entries of journals before version 3
 )

@@ -29,7 +29,7 @@ func TestSchemaHasVersions(t *testing.T) {
 		return hex.EncodeToString(sum[:8])
 	}
 	require.Equal(t, "f667d7448989dca0", sum(tables), "the tables have changed since version 11: raise schemaVersion and write their new sum here")
-	require.Equal(t, "c3f4b0501763ea99", sum(views), "the views have changed since version 10: raise viewsVersion and write their new sum here")
+	require.Equal(t, "e912d67aac98f240", sum(views), "the views have changed since version 11: raise viewsVersion and write their new sum here")
 }
 
 // databaseOfBefore makes a database as windlass did before views had a version: its views of costs
@@ -49,7 +49,7 @@ func databaseOfBefore(t *testing.T) clickhouse.Options {
 	places := regexp.MustCompile(`\n *(node|ward) +UInt32,|, (node|ward)\b`)
 	forks := regexp.MustCompile("(?s)\n *(forked_[a-z]+|child_of|child_key|root|depth) [^\n]* MATERIALIZED [^\n]*| AS l FINAL LEFT JOIN\n\\([^;]*\\) AS f ON session_id = f\\.fork|" +
 		", toBool\\(seq <= ifNull\\(f\\.copied_upto, 0\\)\\) AS copied| WHERE NOT c\\.copied")
-	of9 := regexp.MustCompile("VIEW `[^`]+`\\.`(context_selections|sent_messages|sessions|children|context_calls|phase_selections|savings_by_[a-z]+|session_tags|cost_by_tag|soundings|ballots|judges|waits|grants|signals|memory_versions|memory_reads)`")
+	of9 := regexp.MustCompile("VIEW `[^`]+`\\.`(context_selections|sent_messages|sessions|children|context_calls|phase_selections|savings_by_[a-z]+|session_tags|cost_by_tag|soundings|ballots|judges|waits|grants|signals|memory_versions|memory_reads|messages)`")
 	for _, s := range statements {
 		if of9.MatchString(s) {
 			continue // views of tables with the new columns
@@ -121,7 +121,7 @@ func TestViewsOfBeforeAreMadeAgain(t *testing.T) {
 	db := openAtOnce(t, o)
 	close(stop)
 	require.NoError(t, <-read)
-	require.Equal(t, "version | name\n8 | schema\n11 | views 10\n", result(t, db, schemaVersions+" ORDER BY version"))
+	require.Equal(t, "version | name\n8 | schema\n11 | views 11\n", result(t, db, schemaVersions+" ORDER BY version"))
 	require.Equal(t, "trace_id | selection_type | strategy | semantic_actor | anchor_hashes | selected_hashes\nbefore/7 | intra_phase |  | auto_context | [\"h1\"] | [\"h2\"]\n",
 		result(t, db, "SELECT trace_id, selection_type, strategy, semantic_actor, anchor_hashes, selected_hashes FROM context_selections"))
 	require.Equal(t, "forked_from | calls | tokens_in | copied_calls\nbefore | 1 | 7 | 1\n",
@@ -187,7 +187,7 @@ func TestViewsOfVersion1AreReplaced(t *testing.T) {
 		require.NoError(t, conn.Exec(t.Context(), before.Replace(s)))
 	}
 	db := openAtOnce(t, o)
-	require.Equal(t, "version | name\n8 | views 1\n11 | views 10\n", result(t, db, schemaVersions+" ORDER BY version"))
+	require.Equal(t, "version | name\n8 | views 1\n11 | views 11\n", result(t, db, schemaVersions+" ORDER BY version"))
 	require.NoError(t, clickhousetest.Insert(t.Context(), db, stories()))
 	requireComments(t, db)
 	require.Equal(t, "status\ncompleted\nunfinished\n", result(t, db, "SELECT status FROM sessions ORDER BY status"))
@@ -204,7 +204,7 @@ func TestNewerViewsAreRead(t *testing.T) {
 		"any(l.cascade_id) AS cascade_id,", "any(l.cascade_id) AS cascade_id, 'new' AS note,")
 	require.NoError(t, clickhouse.NextSchema(t.Context(), db, false, more.Replace))
 	db = openAtOnce(t, o)
-	require.Equal(t, "version | name\n11 | views 11\n", result(t, db, schemaVersions))
+	require.Equal(t, "version | name\n11 | views 12\n", result(t, db, schemaVersions))
 	for _, view := range []string{"sessions", "cost_by_day"} {
 		require.Equal(t, "new", scalar(t, db, "SELECT any(note) FROM "+view))
 	}
@@ -229,7 +229,7 @@ func TestTablesOfBeforeGetTheirColumns(t *testing.T) {
 	for range 2 {
 		require.NoError(t, clickhouse.NextSchema(t.Context(), db, true, text))
 	}
-	require.Equal(t, "version | name\n11 | views 10\n12 | views 11\n", result(t, db, schemaVersions+" ORDER BY version"))
+	require.Equal(t, "version | name\n11 | views 11\n12 | views 12\n", result(t, db, schemaVersions+" ORDER BY version"))
 	require.Equal(t, "0", scalar(t, db, "SELECT count() FROM newest"))
 	require.Equal(t, "2", scalar(t, db, "SELECT count() FROM sessions"), "rows stay")
 	_, err := clickhouse.Open(t.Context(), o)
