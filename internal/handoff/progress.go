@@ -101,7 +101,7 @@ func (p *progress) gather() *gathered {
 	withdrawn := record.Withdrawn(p.record)
 	for _, v := range p.finished() {
 		g.progress.PhasesDone++
-		g.done = append(g.done, echo.HandoffItem{Source: sourcePhase + v.Phase, Text: p.outputOf(&v, withdrawn)})
+		g.done = append(g.done, echo.HandoffItem{Source: sourcePhase + v.Phase, Text: outputOf(p, &v, withdrawn)})
 	}
 	histories := make([][]*echo.Entry, len(p.visits))
 	for i, v := range p.visits {
@@ -151,7 +151,7 @@ func (p *progress) gather() *gathered {
 }
 
 // outputOf returns the output of a visit as text, unless a person has taken the answer that it is out of the context.
-func (p *progress) outputOf(v *record.Visit, withdrawn map[*echo.Entry]bool) string {
+func outputOf(p *progress, v *record.Visit, withdrawn map[*echo.Entry]bool) string {
 	if len(withdrawn) > 0 {
 		told := record.Told(p.record, v.Key)
 		gone := retracted(told)
