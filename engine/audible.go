@@ -20,9 +20,18 @@ func (c *conversation) listen(ctx context.Context) error {
 		Place: c.Place, Settings: c.run.spec.Cascade.AudiblesOf(c.Def), From: c.run.Audibles, Limit: func() int64 { return c.views.Settings.Limit },
 		Say: func(key echo.Key, m *echo.Message) error { return sayAt(c.visit, key, m) },
 	}
-	c.hearing.Changing = hearing.Changing{From: c.run.Changes, Then: func(were []echo.Item) { views.Changed(c.views, were) }}
+	c.hearing.Changing = hearing.Changing{From: c.run.Changes, Then: c.changed}
 	_, err := c.hearing.Change(ctx, c.Here())
 	return err
+}
+
+// changed is called when persons have taken messages out of views, or back into them.
+func (c *conversation) changed(ctx context.Context, taken *hearing.Taken) error {
+	views.Changed(c.views, taken.Were)
+	if err := c.stands.follow(taken.Before); err != nil || taken.Rebuild == 0 {
+		return err
+	}
+	return c.stands.rebuild(ctx, c.views, taken.Rebuild)
 }
 
 // hear takes what people have said since the place before. What it takes back leads nowhere.

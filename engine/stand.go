@@ -1,15 +1,18 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/cascade/continuity"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/standing"
+	"github.com/windlass-run/windlass/engine/views"
 )
 
 // continuityOf returns what goes on in a phase where its messages do not.
@@ -20,6 +23,7 @@ func continuityOf(v *visit) continuity.InForce {
 // stands is what stands at the end of the requests of a visit. The goroutine of the visit uses it.
 type stands struct {
 	*core.Place
+	run    *run
 	tools  *ownTools         // whose session has it
 	names  []string          // the values of the state that stand, in their order
 	stood  map[string]bool   // those that have stood in this visit
@@ -27,7 +31,7 @@ type stands struct {
 }
 
 func standsOf(v *visit) *stands {
-	return &stands{Place: v.Place, tools: &v.tools.ownTools, names: standNames(continuityOf(v)), stood: map[string]bool{}}
+	return &stands{Place: v.Place, run: v.run, tools: &v.tools.ownTools, names: standNames(continuityOf(v)), stood: map[string]bool{}}
 }
 
 // standNames are the values of the state that stand at the end of requests, in their order there, where a phase has them.
@@ -71,6 +75,52 @@ func (s *stands) takeBack() error {
 		}
 	}
 	return nil
+}
+
+// follow gives what stands the values that follow from the messages which persons have left in views, where those that they
+// have taken out since, or put back, make a difference.
+func (s *stands) follow(before *echo.Withdrawals) error {
+	if len(s.names) == 0 {
+		return nil
+	}
+	was, is := s.valuesOf(before), s.valuesOf(s.tools.messages.Session.Withdrawals)
+	for _, name := range s.names {
+		if was[name] != is[name] && is[name] != s.text(name) {
+			if err := s.tools.setState(name, is[name]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// valuesOf returns what stands by the messages of the session with some of them taken out.
+func (s *stands) valuesOf(w *echo.Withdrawals) standing.Values {
+	values := standing.Values{}
+	for _, name := range s.names {
+		if value, has := s.run.spec.State[name]; has {
+			values[name] = echo.AsText(value)
+		}
+	}
+	c := s.run.spec.Cascade
+	for _, visit := range s.tools.messages.Session.Phases {
+		if p := find(c, visit.Name); p != nil {
+			values.Follow(cascade.ContinuityOf(c, p), echo.Present(w.Mark(visit.Name, visit.Visit, visit.History)))
+		}
+	}
+	return values
+}
+
+// rebuild makes the state block anew from what the next request would hold.
+func (s *stands) rebuild(ctx context.Context, v *views.Views, number int) error {
+	if !slices.Contains(s.names, standing.StateBlock) {
+		return s.Rec.Warn(s.Here().Numbered(echo.StepRebuild, number), "a person wants the state block made anew, and the phase has none")
+	}
+	block, _, err := views.Rebuild(ctx, v, number)
+	if err != nil {
+		return err
+	}
+	return s.tools.setState(standing.StateBlock, block)
 }
 
 // text returns a value of the session's state as text, "" for none.

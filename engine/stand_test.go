@@ -213,3 +213,65 @@ func TestStandingIsTakenBack(t *testing.T) {
 		require.NotContains(t, text, "third")
 	}
 }
+
+// What stands goes back to what it was before messages that a person takes out, and comes again with them; a person can have the
+// state block made anew.
+func TestStandingFollowsWhatIsTakenOut(t *testing.T) {
+	t.Parallel()
+	changes := &changeList{}
+	spot := func(m *echo.Message) echo.Spot { return echo.Spot{Phase: "a", Visit: 1, Hash: m.Hash(), Nth: 1} }
+	var second *echo.Message
+	b := setup(t,
+		call("look", `{}`, "scratchpad", `{"action":"replace","text":"first"}`),
+		func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
+			resp, err := call("look", `{"n":2}`, "scratchpad", `{"action":"append","text":"second"}`)(req)
+			resp.Message = withText(resp.Message, "### STATE\nGoal: lost")
+			second = resp.Message
+			return resp, err
+		},
+		func(req *effect.ModelRequest) (*effect.ModelResponse, error) { // it has both
+			changes.add(echo.ViewDrop, spot(second))
+			return call("look", `{"n":3}`)(req)
+		},
+		func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
+			changes.add(echo.ViewRestore, spot(second))
+			return call("look", `{"n":4}`)(req)
+		},
+		func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
+			changes.add(echo.ViewRebuild)
+			return call("look", `{"n":5}`)(req)
+		},
+		say("Goal: made anew\nNext: go on"), // the state block
+		func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
+			changes.add(echo.ViewRebuild)
+			return call("look", `{"n":6}`)(req)
+		},
+		say("no state"),
+		say("end"),
+	)
+	b.runner.Changes = changes
+	b.tools.addEcho("look")
+	res, err := b.run(`{"cascade_id":"c","continuity":{"scratchpad":true,"state_block":true},"phases":[{"name":"a","instructions":"A.","tackle":["look"]}]}`, nil)
+	require.NoError(t, err)
+	require.Equal(t, "end", res.Output)
+	last := lastTexts(b.model.requests)
+	const pad, block = "[Your scratchpad, as it is now.]\n\n", "[The state of the work, as you wrote it last.]\n\n"
+	require.Equal(t, []string{block + "Goal: lost", pad + "first\nsecond"}, last[2][1:])
+	require.Equal(t, []string{"[There is no state of the work now.]", pad + "first"}, last[3][1:])
+	require.Equal(t, []string{block + "Goal: lost", pad + "first\nsecond"}, last[4][1:])
+	asked := b.model.requests[5]
+	require.Equal(t, echo.PurposeSummary, asked.Site.Purpose)
+	require.Contains(t, asked.Messages[1].Text(), `look:{"n":5}`)
+	require.NotContains(t, asked.Messages[1].Text(), "[Your scratchpad", "only the window")
+	require.Equal(t, []string{block + "Goal: made anew\nNext: go on", pad + "first\nsecond"}, last[6][1:])
+	require.Equal(t, []string{block + "Goal: A.\nContext: 8 calls of tools are sent, 0 of which failed; this was put together without a model", pad + "first\nsecond"}, last[8][1:])
+	w, err := echo.Read[echo.Warning](b.entries.of(echo.NodeWarning)[0])
+	require.NoError(t, err)
+	require.Equal(t, "m made no state block, so one is put together from the conversation without a model: its answer has none of the parts of a state block", w.Message)
+}
+
+func withText(m *echo.Message, text string) *echo.Message {
+	d := m.Draft()
+	d.Parts = echo.Text(text)
+	return echo.Seal(d)
+}

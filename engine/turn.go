@@ -61,6 +61,9 @@ func (c *conversation) send(ctx context.Context, noTools bool) (*effect.ModelRes
 		if changed, err := c.hearing.Change(ctx, key); err != nil {
 			return nil, err
 		} else if changed { // also where a run was stopped here: the request is made anew
+			if err := c.stands.put(); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		resp, err := c.ask(ctx, key, req)

@@ -16,23 +16,30 @@ type Changes interface {
 
 // Changing is how one visit of a phase takes such changes.
 type Changing struct {
-	From Changes                // nil: nobody changes anything
-	Then func(were []echo.Item) // is called after changes, with the history as [echo.Session.Marked] had it before
+	From Changes                                       // nil: nobody changes anything
+	Then func(ctx context.Context, taken *Taken) error // is called after changes
 
 	broken bool // changes cannot be read
+}
+
+// Taken is what the changes of one place come to.
+type Taken struct {
+	Were    []echo.Item       // the history as [echo.Session.Marked] had it before
+	Before  *echo.Withdrawals // of the session
+	Rebuild int               // the number of the change by which the state block is to be made anew; 0: it is not
 }
 
 // Change takes what people have changed since the place before, and reports whether that is anything. It is called once with each
 // place, also by [Hearing.Hear].
 func (c *Hearing) Change(ctx context.Context, place echo.Key) (changed bool, err error) {
-	were := c.Session.Marked(c.Record)
-	if changed, err = c.takeChanges(ctx, place); changed {
-		c.Changing.Then(were)
+	taken := &Taken{Were: c.Session.Marked(c.Record), Before: c.Session.Withdrawals}
+	if changed, err = c.takeChanges(ctx, place, taken); changed && err == nil {
+		err = c.Changing.Then(ctx, taken)
 	}
 	return changed, err
 }
 
-func (c *Hearing) takeChanges(ctx context.Context, place echo.Key) (changed bool, err error) {
+func (c *Hearing) takeChanges(ctx context.Context, place echo.Key, taken *Taken) (changed bool, err error) {
 	for n := 1; !c.Changing.broken; n++ {
 		key := place.Numbered(echo.StepChange, n)
 		change, known, err := effect.Reading[echo.ViewChange](ctx, c.Rec, key, c.Site, func() echo.Payload { return c.nextChange(ctx) })
@@ -44,7 +51,9 @@ func (c *Hearing) takeChanges(ctx context.Context, place echo.Key) (changed bool
 			return changed, c.Rec.Warn(key, "what people take out of the context cannot be read: "+change.Problem)
 		}
 		c.Session.Withdrawals = c.Session.Withdrawals.With(&change)
-		changed = true
+		if changed = true; change.Action == echo.ViewRebuild {
+			taken.Rebuild = change.Number
+		}
 	}
 	return changed, nil
 }

@@ -76,7 +76,7 @@ func find(session *echo.Session, given string) (o original, problem string) {
 		})
 		for _, it := range echo.Present(marked) {
 			hash := string(it.Message.Hash())
-			if strings.HasPrefix(hash, h) && !slices.Contains(hashes, hash) {
+			if strings.HasPrefix(hash, h) && !it.Message.Kind().Stands() && !slices.Contains(hashes, hash) {
 				hashes = append(hashes, hash)
 				o = original{message: it.Message, phase: p, turn: it.Turn}
 			}

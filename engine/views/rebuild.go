@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/cascade/continuity"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
@@ -31,9 +32,9 @@ Be exact and short. Invent nothing.`
 const mostOfState = 1000
 
 // Rebuild returns a state block that a model makes of what the next request would hold, or that is extracted from that where the
-// model fails; by says which, as a summary does.
-func Rebuild(ctx context.Context, v *Views) (block, by string, err error) {
-	place := v.At(echo.StepRebuild)
+// model fails; by says which, as a summary does. The number is that of the change by which a person wants it.
+func Rebuild(ctx context.Context, v *Views, number int) (block, by string, err error) {
+	place := v.Here().Numbered(echo.StepRebuild, number)
 	window := v.window()
 	site := v.Site
 	site.Purpose = echo.PurposeSummary
@@ -65,7 +66,7 @@ func Rebuild(ctx context.Context, v *Views) (block, by string, err error) {
 func (v *Views) window() (out []*echo.Message) {
 	s := v.Settings
 	s.Policy.Guard.Enabled = false
-	step, err := autocontext.NewBuilder(s).Build(v.Record.History, v.Carry)
+	step, err := autocontext.NewBuilder(s).Build(history(v), v.Carry)
 	if err != nil || step.View == nil {
 		return nil
 	}
@@ -85,7 +86,7 @@ func extracted(window []*echo.Message) string {
 	var goal, asked, said string
 	calls, failed := 0, 0
 	for _, m := range window {
-		text := oneline.Cut(m.Text(), mostOfPart)
+		text := oneline.Cut(standing.Visible(m.Text(), continuity.InForce{Scratchpad: true, StateBlock: true}), mostOfPart)
 		switch {
 		case m.Role() == echo.RoleAssistant:
 			calls += len(m.ToolCalls())

@@ -78,7 +78,7 @@ func change(home string, now time.Time, w *Wish) (*Changed, error) {
 	c := &Changed{
 		Session: w.Session, Number: next.Number, Action: w.Action, Groups: groups, Messages: next.Messages, Status: s.end.Status, Resumable: s.end.MayResume(),
 	}
-	if w.Action != echo.ViewRestore {
+	if w.Action != echo.ViewRestore && w.Action != echo.ViewRebuild {
 		c.Kept, c.Tasks = s.kept(list), s.tasks(list)
 	}
 	return c, err
@@ -88,6 +88,8 @@ func change(home string, now time.Time, w *Wish) (*Changed, error) {
 func (s *session) wanted(w *Wish) (list []Message, numbers []int, err error) {
 	all := s.groups()
 	switch {
+	case w.Action == echo.ViewRebuild:
+		return nil, nil, s.checkState()
 	case len(all) == 0:
 		return nil, nil, invalid("windlass show "+s.id, "session %s has no group of messages yet", s.id)
 	case w.Action == echo.ViewUndo:

@@ -58,6 +58,7 @@ type Message struct {
 type session struct {
 	id      string
 	end     record.End
+	start   *echo.Entry // nil: it has none yet
 	entries []*echo.Entry
 	visits  []*echo.PhaseRecord
 	told    [][]*echo.Entry // the entries of the messages of each visit
@@ -93,7 +94,7 @@ func read(home, id string) (*session, error) {
 		return nil, failure.New(failure.Damaged, fmt.Errorf("session %s: %w", id, err), "")
 	}
 	fold := record.Of(rec.Entries)
-	s := &session{id: id, end: fold.End(), entries: fold.Counted(), visits: record.Records(fold), taken: record.Withdrawals(fold)}
+	s := &session{id: id, end: fold.End(), start: fold.Start(), entries: fold.Counted(), visits: record.Records(fold), taken: record.Withdrawals(fold)}
 	for _, v := range fold.Visits() {
 		s.told = append(s.told, record.Told(fold, v.Key))
 	}

@@ -18,23 +18,23 @@ const (
 // notes are what a model keeps, by its own words; each "" where there is none.
 type notes struct{ scratchpad, block string }
 
-func (p *progress) notes() (n notes) {
+func notesOf(p *progress) (n notes) {
 	if p.cascade == nil {
 		return n
 	}
 	for i := range p.cascade.Phases {
 		on := cascade.ContinuityOf(p.cascade, &p.cascade.Phases[i])
 		if on.Scratchpad {
-			n.scratchpad = p.stateText(standing.Scratchpad)
+			n.scratchpad = stateText(p, standing.Scratchpad)
 		}
 		if on.StateBlock {
-			n.block = p.stateText(standing.StateBlock)
+			n.block = stateText(p, standing.StateBlock)
 		}
 	}
 	return n
 }
 
-func (p *progress) stateText(name string) string {
+func stateText(p *progress, name string) string {
 	if value := p.record.State(name); value != nil {
 		return strings.TrimSpace(echo.AsText(value))
 	}

@@ -96,7 +96,7 @@ type gathered struct {
 }
 
 func (p *progress) gather() *gathered {
-	g, notes := &gathered{}, p.notes()
+	g, notes := &gathered{}, notesOf(p)
 	notes.read(g)
 	withdrawn := record.Withdrawn(p.record)
 	for _, v := range p.finished() {
@@ -367,7 +367,7 @@ func (p *progress) choices(histories [][]*echo.Entry) []echo.HandoffItem {
 		}
 	}
 	out = append(out, p.kept()...)
-	notes := p.notes()
+	notes := notesOf(p)
 	seen := map[string]bool{stateOfError: true, standing.Scratchpad: notes.scratchpad != "", standing.StateBlock: notes.block != ""}
 	for _, v := range p.visits {
 		for _, key := range v.State {

@@ -39,7 +39,7 @@ func (b Changes) read(file string) (*echo.ViewChange, error) {
 		return nil, fmt.Errorf("read %s: it has the number of another file", path)
 	case c.At.IsZero():
 		return nil, fmt.Errorf("read %s: it has no time", path)
-	case !slices.Contains([]echo.ViewAction{echo.ViewUndo, echo.ViewDrop, echo.ViewRemove, echo.ViewRestore}, c.Action):
+	case !slices.Contains([]echo.ViewAction{echo.ViewUndo, echo.ViewDrop, echo.ViewRemove, echo.ViewRestore, echo.ViewRebuild}, c.Action):
 		return nil, fmt.Errorf("read %s: it says nothing to do", path)
 	}
 	return &c, nil

@@ -30,7 +30,7 @@ type Door struct {
 	Self    func() string        // how windlass is called
 }
 
-// Commands returns groups, drop, remove, undo and restore.
+// Commands returns groups, drop, remove, undo, restore and rebuild.
 func Commands(d *Door) []*cobra.Command {
 	return []*cobra.Command{
 		list(d),
@@ -48,6 +48,10 @@ before.`,
 		change(d, echo.ViewRestore, "Put back what was undone, dropped or removed", `Puts groups of messages, or single messages, back into the context of a session. Without --group and --message it takes the newest
 undo, drop or remove back.`,
 			"  windlass context restore last\n  windlass context restore last --group 3"),
+		change(d, echo.ViewRebuild, "Have the state block made anew", `Has a model write the state block of a session anew before its next request, from what that request would have and from nothing
+else; where the model fails it is put together without one. A run that goes on does that before its next request; one that is
+stopped, when it is resumed.`,
+			"  windlass context rebuild last"),
 	}
 }
 
@@ -115,7 +119,7 @@ func change(d *Door, action echo.ViewAction, short, long, example string) *cobra
 		},
 	}
 	d.Flags(cmd)
-	if action != echo.ViewUndo {
+	if action != echo.ViewUndo && action != echo.ViewRebuild {
 		cmd.Flags().IntSliceVar(&w.Groups, "group", nil, "the `NUMBER` of a group, as windlass context groups shows it; several times")
 		cmd.Flags().StringSliceVar(&w.Messages, "message", nil, "the content `HASH` of a message, or its beginning; several times")
 	}

@@ -35,6 +35,9 @@ var pastOf = map[echo.ViewAction]string{
 
 // ContextChanged says what a change of the context of a session comes to. self is how windlass is called.
 func ContextChanged(c *groups.Changed, self string) string {
+	if c.Action == echo.ViewRebuild {
+		return "The state block is made anew. " + whenTaken(c, self)
+	}
 	lines := []string{pastOf[c.Action] + ": " + term.Plural(len(c.Messages), "message") + of(c.Groups) + ". " + whenTaken(c, self)}
 	if len(c.Tasks) > 0 {
 		lines = append(lines, fmt.Sprintf("Until it has ended, a phase is sent its task all the same: %s.", strings.Join(c.Tasks, ", ")))
