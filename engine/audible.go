@@ -28,10 +28,14 @@ func (c *conversation) listen(ctx context.Context) error {
 // changed is called when persons have taken messages out of views, or back into them.
 func (c *conversation) changed(ctx context.Context, taken *hearing.Taken) error {
 	views.Changed(c.views, taken.Were)
-	if err := c.stands.follow(taken.Before); err != nil || taken.Rebuild == 0 {
-		return err
+	if taken.Rebuild > 0 {
+		c.stands.wanted = taken.Rebuild
 	}
-	return c.stands.rebuild(ctx, c.views, taken.Rebuild)
+	err := c.stands.follow(taken.Before)
+	if err == nil && len(c.Record.History) > 0 { // else there is nothing yet from which it could be made
+		err = c.stands.rebuild(ctx, c.views)
+	}
+	return err
 }
 
 // hear takes what people have said since the place before. What it takes back leads nowhere.

@@ -28,6 +28,7 @@ type stands struct {
 	names  []string          // the values of the state that stand, in their order
 	stood  map[string]bool   // those that have stood in this visit
 	before map[string]string // their values before the newest answer
+	wanted int               // the number of the change by which the state block is to be made anew; 0: it is not
 }
 
 func standsOf(v *visit) *stands {
@@ -111,8 +112,12 @@ func (s *stands) valuesOf(w *echo.Withdrawals) standing.Values {
 	return values
 }
 
-// rebuild makes the state block anew from what the next request would hold.
-func (s *stands) rebuild(ctx context.Context, v *views.Views, number int) error {
+// rebuild makes the state block anew from what the next request would hold, where somebody wants that.
+func (s *stands) rebuild(ctx context.Context, v *views.Views) error {
+	number := s.wanted
+	if s.wanted = 0; number == 0 {
+		return nil
+	}
 	if !slices.Contains(s.names, standing.StateBlock) {
 		return s.Rec.Warn(s.Here().Numbered(echo.StepRebuild, number), "a person wants the state block made anew, and the phase has none")
 	}

@@ -17,7 +17,11 @@ const maxRefusals = 10
 
 // takeTurn is one model call together with the tool results that answer it.
 func (c *conversation) takeTurn(ctx context.Context, noTools bool) (*effect.ModelResponse, error) {
-	if err := c.stands.put(); err != nil {
+	err := c.stands.rebuild(ctx, c.views)
+	if err == nil {
+		err = c.stands.put()
+	}
+	if err != nil {
 		return nil, err
 	}
 	resp, err := c.send(ctx, noTools)
