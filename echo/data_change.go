@@ -172,7 +172,7 @@ func (s *Withdrawals) Mark(phase string, visit int, history []Item) []Item {
 }
 
 // ResumedHead begins the notice which tells a model how far its work had come when its run was stopped.
-const ResumedHead = "This run was stopped here and is taken up again now"
+const ResumedHead = "This run was stopped here"
 
 // The tools that show messages of the session again.
 const (

@@ -83,7 +83,7 @@ func (r *run) readFiles(ctx context.Context) *echo.Workspace {
 
 // What surrounds a continuation when a run is resumed.
 const (
-	resumedHead = echo.ResumedHead + ": what is outside of it may have changed meanwhile. " +
+	resumedHead = echo.ResumedHead + " and is taken up again now: what is outside of it may have changed meanwhile. " +
 		"Older messages of it are only summed up.\n\n"
 	resumedTail = "\n\nGo on from there."
 )
