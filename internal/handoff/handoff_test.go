@@ -218,3 +218,39 @@ func TestHandoffOfWhatWasTakenBack(t *testing.T) {
 	require.NotContains(t, Markdown(h), "never")
 	require.Contains(t, Markdown(h), "a.md")
 }
+
+// TestHandoffOfWhatWasTakenOut: what a person has taken out of the context is nowhere in a handoff, but for the task of a phase that
+// has not ended.
+func TestHandoffOfWhatWasTakenOut(t *testing.T) {
+	t.Parallel()
+	b := &recordBuilder{t: t, cascade: "c"}
+	b.add(echo.RunKey().Step(echo.StepStart), echo.RunStart{})
+	said := func(phase, text string) *echo.Message {
+		visit, m := echo.PhaseKey(phase, 1), echo.NewText(echo.RoleAssistant, echo.KindAnswer, text)
+		b.add(visit.Step(echo.StepStart), echo.PhaseStart{Visit: 1})
+		b.message(visit.Step(echo.StepTask), echo.NewText(echo.RoleUser, echo.KindTask, "Task of "+phase+"."))
+		b.answer(visit.Attempt(1).Turn(1), m)
+		return m
+	}
+	first := said("p", "Decision: never\n- [ ] never")
+	b.add(echo.PhaseKey("p", 1).Step(echo.StepEnd), echo.PhaseEnd{Status: echo.StatusCompleted, Output: "Decision: never\n- [ ] never"})
+	second := said("q", "Blockers:\n- [ ] nowhere (blocked)")
+	task := echo.NewText(echo.RoleUser, echo.KindTask, "Task of q.")
+	change := echo.ViewChange{Number: 1, Action: echo.ViewDrop}
+	for phase, list := range map[string][]*echo.Message{"p": {first}, "q": {second, task}} {
+		for _, m := range list {
+			change.Messages = append(change.Messages, echo.Spot{Phase: phase, Visit: 1, Hash: m.Hash(), Nth: 1})
+		}
+	}
+	before, err := Of(b.entries)
+	require.NoError(t, err)
+	require.Contains(t, Markdown(before), "never")
+	require.Contains(t, Markdown(before), "nowhere")
+	b.add(echo.PhaseKey("q", 1).Attempt(1).Turn(1).Numbered(echo.StepChange, 1), change)
+	h, err := Of(b.entries)
+	require.NoError(t, err)
+	require.NotContains(t, Markdown(h), "never")
+	require.NotContains(t, Markdown(h), "nowhere")
+	require.Contains(t, Markdown(h), "its answer was taken out of the context")
+	require.Equal(t, "Task of q.", h.Task)
+}
