@@ -47,7 +47,7 @@ func conversation(t *testing.T) []*echo.Entry {
 	message("two/attempt1/turn1/audible1", echo.NodeMessage, user(echo.KindRetract, "Not so."))
 	r.say("two/attempt1/turn1/change1", echo.ViewChange{Number: 1, Action: echo.ViewDrop, Messages: []echo.Spot{task, calls, same}})
 	r.say("two/attempt1/turn1/change2", echo.ViewChange{Number: 2, Action: echo.ViewRemove, Messages: []echo.Spot{last, task}})
-	r.say("two/attempt1/turn1/change3", echo.ViewChange{Number: 3, Action: echo.ViewRestore, Messages: []echo.Spot{calls}})
+	r.say("two/attempt1/turn2/model/change1", echo.ViewChange{Number: 3, Action: echo.ViewRestore, Messages: []echo.Spot{calls}})
 	message("two/attempt1/turn2/model", echo.NodeModelCall, answer("right"))
 	return r.entries
 }

@@ -714,6 +714,6 @@ LEFT JOIN
            argMax(JSONExtractString(data_json, 'action'), JSONExtractUInt(data_json, 'number')) AS action
     FROM {{table "unified_logs"}} FINAL
     ARRAY JOIN JSONExtractArrayRaw(data_json, 'messages') AS spot
-    WHERE node_type = 'value' AND effect = 'change'
+    WHERE node_type = 'value' AND JSONHas(data_json, 'action') AND JSONHas(data_json, 'messages')
     GROUP BY session_id, phase, visit, hash, nth
 ) AS c ON c.session_id = m.session_id AND c.phase = m.phase_name AND c.visit = m.visit AND c.hash = m.content_hash AND c.nth = m.nth;
