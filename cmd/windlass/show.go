@@ -10,6 +10,7 @@ import (
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/commandline"
+	"github.com/windlass-run/windlass/internal/groups"
 	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/names"
 	"github.com/windlass-run/windlass/internal/term/page"
@@ -57,7 +58,7 @@ func showSession(ctx context.Context, con *console, given string, calls, items b
 		out := con.contexts()
 		s := &page.Session{Report: d, Place: placeOf(con.app, d), Command: commandline.Self(), Name: con.nameOf(out.Width, d.ID), Calls: calls, Items: items}
 		if r, err := inspect.New(d.ID, d.Entries); err == nil { // else what was sent cannot be said
-			s.Contexts = r.Calls
+			s.Contexts, s.Taken = r.Calls, groups.Taken(con.app.Home(), d.ID, d.Entries)
 			s.Soundings, _ = r.AllSoundings() // likewise
 		}
 		if err := page.Write(out, s); err != nil {

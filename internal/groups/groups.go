@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
@@ -16,6 +17,7 @@ import (
 	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/mailbox"
+	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/waits"
 )
 
@@ -177,4 +179,27 @@ func statusOf(messages []Message) (is Status) {
 		return Retracted
 	}
 	return is
+}
+
+// Taken says how many messages of a session are out of its context, also what no run has taken yet; "": none.
+func Taken(home, id string, entries []*echo.Entry) string {
+	now, _, err := Withdrawals(home, id, entries)
+	if err != nil || now.Whole() {
+		return ""
+	}
+	count := map[echo.Withdrawn]int{}
+	for _, v := range record.Records(record.Of(entries)) {
+		for _, it := range now.Mark(v.Name, v.Visit, v.History) {
+			if it.Order > 0 {
+				count[it.Withdrawn]++
+			}
+		}
+	}
+	var parts []string
+	for _, w := range []echo.Withdrawn{echo.Undone, echo.Dropped, echo.Removed} {
+		if n := count[w]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", quantity.Of(n, "message"), w))
+		}
+	}
+	return strings.Join(parts, ", ")
 }

@@ -30,6 +30,7 @@ type Session struct {
 	Soundings []inspect.Sounding // of its phases and elements, and of the whole cascade
 	Place
 
+	Taken   string // what persons have taken out of its context; "": nothing
 	Command string // how the reader starts windlass
 	Name    string // by which the reader names the session: its id, or short
 	Calls   bool   // every call is listed, too
@@ -127,6 +128,7 @@ func (p *printer) facts(s *Session) {
 	p.fact("calls", took)
 	p.fact("cost", term.Cost(s.CostUSD, s.SessionFigures.Calls+s.EmbeddingCalls, s.UnknownCostCalls)+scripted(s.ScriptedCalls)+withChildren(s.WithChildren))
 	p.fact("pretend", pretended(s))
+	p.fact("taken out", s.Taken)
 	if s.ForkedFrom != "" {
 		p.fact("copied", fmt.Sprintf("from %s: %s, not counted", s.ForkedFrom, copied(&s.Copied)))
 	}
