@@ -41,12 +41,14 @@ func reasonOf(w echo.Withdrawn) Reason {
 }
 
 // withdraw takes the newest message, which a person has taken out of views before this build began. Whether it stands is known
-// from the start: another builder is made when that changes.
+// from the start: another builder is made when that changes. An attempt of which nothing stands is not under way.
 func withdraw(d *draft, it echo.Item) {
-	d.state.attempt = max(d.state.attempt, it.Attempt)
 	d.add(it, 0)
 	d.nodes[len(d.nodes)-1].withdrawn = it.Withdrawn
 	d.view.Items = append(d.view.Items, Item{Message: it.Message})
+	if it.Message.Kind() == echo.KindRetract { // what it takes back stays so
+		retract(d, len(d.nodes)-1)
+	}
 }
 
 // lastAnswer returns the index, plus 1, of the last answer with text before a message that stands in its attempt; 0: there is none.
