@@ -73,8 +73,10 @@ func TestWithdrawnIsNotSent(t *testing.T) {
 func TestWithdrawnRetraction(t *testing.T) {
 	t.Parallel()
 	items := []echo.Item{
-		user(echo.KindTask, "go", 0, 0), {Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, "wrong"), Attempt: 1, Turn: 1},
-		user(echo.KindRetract, "not so", 1, 1), {Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, "right"), Attempt: 1, Turn: 2},
+		user(echo.KindTask, "go", 0, 0),
+		{Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, "wrong"), Attempt: 1, Turn: 1},
+		user(echo.KindRetract, "not so", 1, 1),
+		{Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, "right"), Attempt: 1, Turn: 2},
 	}
 	items[2].Withdrawn = echo.Dropped
 	step, err := autocontext.NewBuilder(autocontext.Settings{}).Build(items, echo.Carry{})

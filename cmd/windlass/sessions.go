@@ -9,6 +9,7 @@ import (
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
 	"github.com/windlass-run/windlass/internal/exit"
+	"github.com/windlass-run/windlass/internal/groups"
 	"github.com/windlass-run/windlass/internal/handoff"
 	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/term"
@@ -154,6 +155,10 @@ func newSessionsHandoffCommand(con *console) *cobra.Command {
 			"alone, so a killed run has one as well. No model is asked.",
 		"  windlass sessions handoff last\n  windlass sessions handoff last > handoff.md\n  windlass sessions handoff 7k2mq --json",
 		1, "one session id", func(r *inspect.Record, _ []string) (any, shower, error) {
+			var err error
+			if r.Taken, _, err = groups.Withdrawals(con.app.Home(), r.ID, r.Entries); err != nil {
+				return nil, nil, err
+			}
 			h, err := r.Handoff()
 			return h, func(o contexts.Out) error { return contexts.Text(o, handoff.Markdown(h)) }, err
 		})

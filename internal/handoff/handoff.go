@@ -28,6 +28,16 @@ func Of(entries []*echo.Entry) (*echo.Handoff, error) {
 	return FromFold(f, recordedCascade(f), nil), nil
 }
 
+// Without is [Of] without what persons have taken out of the context, also what no run has taken yet.
+func Without(entries []*echo.Entry, taken *echo.Withdrawals) (*echo.Handoff, error) {
+	if len(entries) == 0 {
+		return Of(entries)
+	}
+	f := record.Of(entries)
+	record.Withdraw(f, taken)
+	return FromFold(f, recordedCascade(f), nil), nil
+}
+
 // FromFold reports how far a run has come, with entries about to be recorded. files nil: the
 // newest recorded; c nil: what follows is not known.
 func FromFold(f *record.Fold, c *cascade.Cascade, files *echo.Workspace, soon ...*echo.Entry) *echo.Handoff {

@@ -17,6 +17,9 @@ type Record struct {
 	Entries []*echo.Entry
 	Calls   []Call
 
+	// Taken is what persons have taken out of the context, also what no run has taken yet; nil: as recorded.
+	Taken *echo.Withdrawals
+
 	origin echo.Origin
 }
 
@@ -44,7 +47,7 @@ func New(id string, entries []*echo.Entry) (*Record, error) {
 
 // Handoff says where the run stands, for whoever continues it.
 func (r *Record) Handoff() (*echo.Handoff, error) {
-	h, err := handoff.Of(r.Entries)
+	h, err := handoff.Without(r.Entries, r.Taken)
 	if err != nil {
 		return nil, failure.New(failure.NoHandoff, err, "")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/groups"
 	"github.com/windlass-run/windlass/internal/inspect"
 )
 
@@ -24,6 +25,9 @@ func (r Reading) Get(ctx context.Context, id string) (*SessionDetail, error) {
 func (r Reading) Handoff(ctx context.Context, id string) (any, error) {
 	rec, err := r.record(ctx, id)
 	if err != nil {
+		return nil, err
+	}
+	if rec.Taken, _, err = groups.Withdrawals(r.Archive.Home, rec.ID, rec.Entries); err != nil {
 		return nil, err
 	}
 	return rec.Handoff()
