@@ -100,6 +100,9 @@ const (
 	StepChange     StepKind = "change"    // numbered: what a person has taken out of the views of the session, or back
 	StepBank       StepKind = "bank"      // named: what of a bank of memory a run sees
 	StepMemory     StepKind = "memory"    // what a call of the memory tool came to
+	StepMemos      StepKind = "memos"     // which memos a run sees
+	StepMemo       StepKind = "memo"      // what a call of a tool of memos came to
+	StepBrought    StepKind = "brought"   // which memos a message has brought
 
 	// Messages that the engine adds to a history.
 	StepSystem  StepKind = "system"

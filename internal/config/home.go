@@ -64,6 +64,9 @@ func GrantsDir(home string) string { return filepath.Join(home, "grants") }
 // BanksDir returns the folder of the banks of memory.
 func BanksDir(home string) string { return filepath.Join(home, "banks") }
 
+// MemosDir returns the folder of memos.
+func MemosDir(home string) string { return filepath.Join(home, "memos") }
+
 // ServeDir returns the folder below home with the tokens of servers.
 func ServeDir(home string) string { return filepath.Join(home, "serve") }
 
