@@ -10,6 +10,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade/wording"
 	"github.com/windlass-run/windlass/engine/artifact"
+	"github.com/windlass-run/windlass/engine/memo"
 	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/engine/standing"
 	"github.com/windlass-run/windlass/engine/waiting"
@@ -251,7 +252,9 @@ func IsEngineTool(name string) bool {
 
 // IsMemoryTool reports whether a tool reads and writes what outlasts a run: its results are shortened only when the guard
 // needs the room.
-func IsMemoryTool(name string) bool { return name == memory.Tool || name == standing.Scratchpad }
+func IsMemoryTool(name string) bool {
+	return name == memory.Tool || name == standing.Scratchpad || memo.Is(name)
+}
 
 // checkToolInputs holds the inputs of a phase that runs a cascade as its tool against what that takes.
 func (k childRules) checkToolInputs(at place, r *Reached, from string) {

@@ -82,7 +82,7 @@ func (k intraRules) checkIdleSettings(p located) {
 			at.NoEffect(key, fmt.Sprintf("%s has one attempt, so %q is never used", p.title(), key), "set max_attempts to 2 or more, or remove it")
 		}
 	}
-	if p.at.Has("tackle") || p.at.Has("tools") || k.cascade.BankOf(p.Phase) != "" || p.ChoosesRoute() || bringsMessages(p.Context) {
+	if p.at.Has("tackle") || p.at.Has("tools") || k.cascade.BankOf(p.Phase) != "" || ContinuityOf(k.cascade, p.Phase).HasTools() || p.ChoosesRoute() || bringsMessages(p.Context) {
 		return
 	}
 	for _, key := range at.Written("mask_observations_after", "min_masked_size", "preserve_errors", "dedupe", "exclude_tools", "truncation", "clear_tool_uses") {

@@ -29,7 +29,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // testKnown has some tools, and templates of which only one thing can be wrong.
 func testKnown() Known {
 	return Known{
-		Tools: []string{"read_file", "list_files", "write_file", "recall", "search_context", "set_state", "get_state", "spawn_cascade", "ask_human", "ask_human_custom", "request_decision", "await_signal", "fire_signal", "memory", "scratchpad"},
+		Tools: []string{"read_file", "list_files", "write_file", "recall", "search_context", "set_state", "get_state", "spawn_cascade", "ask_human", "ask_human_custom", "request_decision", "await_signal", "fire_signal", "memory", "scratchpad", "save_memo", "retrieve_memos", "edit_memo", "delete_memo"},
 		CheckTemplate: func(_ TemplateKind, text string) *TemplateProblem {
 			at := strings.Index(text, "{{ broken")
 			if at < 0 {

@@ -245,7 +245,7 @@ func (p *Phase) ChoosesRoute() bool {
 }
 
 // MaxTurns returns the number of turns of one attempt of a phase. A phase that chooses its route has a tool, and
-// so has one with a bank or a scratchpad.
+// so has one with a bank, a scratchpad or memos.
 func (c *Cascade) MaxTurns(p *Phase) int {
 	switch {
 	case p.Rules.MaxTurns > 0:

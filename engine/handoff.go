@@ -10,6 +10,7 @@ import (
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/artifact"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/memo"
 	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/internal/handoff"
 )
@@ -28,11 +29,13 @@ type ownRecord struct {
 
 	shelf artifact.Shelf
 	notes memory.Notes
+	memos memo.Notes
 }
 
 func (o *ownRecord) add(e *echo.Entry) {
 	o.shelf.Add(e)
 	o.notes.Add(e)
+	o.memos.Add(e)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.new = append(o.new, e)

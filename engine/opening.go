@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/memo"
 	"github.com/windlass-run/windlass/engine/modeltext"
 	"github.com/windlass-run/windlass/engine/phasecontext"
 	"github.com/windlass-run/windlass/engine/standing"
@@ -106,6 +107,9 @@ func (o *opening) systemText() (string, error) {
 	}
 	if o.v.Def.DecisionPoints != nil {
 		parts = append(parts, o.v.asks.HowToDecide())
+	}
+	if cascade.ContinuityOf(o.v.run.spec.Cascade, o.v.Def).Memos {
+		parts = append(parts, memo.Prompt)
 	}
 	if len(o.v.Def.OutputSchema) > 0 {
 		parts = append(parts, "Your final answer must be one JSON value that matches this JSON Schema, with nothing before or after it:\n"+

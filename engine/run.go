@@ -14,7 +14,6 @@ import (
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/lookup"
-	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/engine/texts"
 	"github.com/windlass-run/windlass/engine/toolset"
 )
@@ -36,7 +35,7 @@ func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 		err = run.takeFiles()
 	}
 	if err == nil {
-		err = memory.Open(ctx, run.rec, effect.Site{Cascade: spec.Cascade.CascadeID}, r.Banks, run.session.ID, cascade.BanksOf(spec.Cascade))
+		err = openMemory(ctx, run)
 	}
 	if err == nil {
 		err = run.follow(ctx)
@@ -103,6 +102,7 @@ func newRun(r *Runner, spec Spec) *run {
 	for _, e := range spec.Recording {
 		x.own.shelf.Add(e)
 		x.own.notes.Add(e)
+		x.own.memos.Add(e)
 	}
 	x.messages = lookup.NewMessages(x.session, r.Cards, r.Similarity, x.rec.Now)
 	x.session.Carry(spec.State)

@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/engine/desk"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/lookup"
+	"github.com/windlass-run/windlass/engine/memo"
 	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/engine/sounding"
 	"github.com/windlass-run/windlass/engine/views"
@@ -52,6 +53,7 @@ type Others struct {
 	Audibles Audibles       // has what people say while a run goes on; nil: nobody does
 	Changes  Changes        // has what people take out of the views of a session; nil: nobody does
 	Banks    memory.Banks   // keeps what runs remember; nil: a run that uses a bank fails
+	Memos    memo.Keeper    // keeps memos; nil: a run that uses them fails
 
 	// Ready reports, of a run that is about to end as it waits, that something is there by now for one of its waits.
 	// The end is not recorded then: whoever runs it runs it again, with its recording. nil: a run that waits ends.

@@ -234,6 +234,6 @@ func (c *toolCalls) repetition(call echo.ToolCall, result echo.Hash) int {
 func deskOf(r *run, at *core.Place) *desk.Desk {
 	return &desk.Desk{
 		Place: at, Cascade: r.spec.Cascade, Session: r.session.ID, Schemas: r.schemas, Copied: r.Copied.Has,
-		Signals: r.Signals, Banks: r.Banks, Notes: &r.own.notes, Shelf: &r.own.shelf,
+		Signals: r.Signals, Banks: r.Banks, Notes: &r.own.notes, Memos: memosOf(r), Shelf: &r.own.shelf,
 	}
 }

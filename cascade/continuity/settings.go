@@ -51,25 +51,8 @@ const MaxGroups = 1000
 // CheckSettings holds settings of the place of a phase or a cascade against their rules. Misplaced says of a phase that asks no
 // model what it is; "": it asks one.
 func CheckSettings(of document.Place, s *Continuity, misplaced string) {
-	at := of.Key("continuity")
-	switch {
-	case s == nil || !of.Intact("continuity"):
-	case misplaced != "":
+	if s != nil && of.Intact("continuity") && misplaced != "" {
 		of.KeyError("continuity", document.CodeMisplacedField,
 			fmt.Sprintf("\"continuity\" belongs to a phase that asks a model; %s does not", misplaced), "remove it")
-	case notYet(at, s):
 	}
-}
-
-// notYet refuses the settings that windlass only knows the names of.
-func notYet(at document.Place, s *Continuity) (refused bool) {
-	for key, is := range map[string]bool{
-		"memos": s.Memos != nil,
-	} {
-		if is {
-			at.KeyError(key, document.CodeNotSupportedYet, fmt.Sprintf("%q is not supported yet by this version of windlass", key), "remove it")
-			refused = true
-		}
-	}
-	return refused
 }

@@ -1,5 +1,5 @@
 // Package desk answers the calls of tools that are effects of the engine: those that wait for people or signals, make
-// artifacts, or use a bank of memory; and it has calls wait for approval.
+// artifacts, or use a bank of memory or memos; and it has calls wait for approval.
 package desk
 
 import (
@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/engine/artifact"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/memo"
 	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/engine/waiting"
@@ -36,7 +37,8 @@ type Desk struct {
 	Signals Signals                // nil: none are sent
 	Banks   memory.Banks           // nil: a call of memory fails
 	Notes   *memory.Notes          // how much of each bank the run sees
-	Shelf   *artifact.Shelf        // what the run has made for people to see
+	Memos   memo.Desk
+	Shelf   *artifact.Shelf // what the run has made for people to see
 }
 
 // approves reports whether calls of a tool wait for approval. What the engine answers itself does not.
@@ -231,9 +233,9 @@ func (d *Desk) fire(ctx context.Context, key echo.Key, args json.RawMessage) (te
 	return string(effect.MustJSON(map[string]string{"status": waiting.RouteSent, "signal_name": fired.Signal, "letter": fired.Letter})), false, nil
 }
 
-// Answers reports whether a tool is answered by people, by signals or by a bank, or is of what people see.
+// Answers reports whether a tool is answered by people, by signals, by a bank or by memos, or is of what people see.
 func Answers(tool string) bool {
-	return waiting.Waits(tool) || tool == waiting.ToolFire || artifact.Is(tool) || tool == memory.Tool
+	return waiting.Waits(tool) || tool == waiting.ToolFire || artifact.Is(tool) || cascade.IsMemoryTool(tool)
 }
 
 // Answer has a call of such a tool answered.
@@ -246,6 +248,8 @@ func (d *Desk) Answer(ctx context.Context, key echo.Key, tool string, args json.
 	case tool == memory.Tool:
 		bank := d.Cascade.BankOf(d.Def)
 		return memory.Answer(ctx, d.Rec, d.Site, d.Banks, d.Notes, &memory.Request{Bank: bank, Session: d.Session, Key: key}, args)
+	case memo.Is(tool):
+		return d.Memos.Answer(ctx, d.Site, key, tool, args)
 	}
 	return d.ask(ctx, key, tool, args)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/engine/artifact"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/lookup"
+	"github.com/windlass-run/windlass/engine/memo"
 	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/engine/standing"
 	"github.com/windlass-run/windlass/engine/waiting"
@@ -51,7 +52,8 @@ var ownSpecs = map[string]effect.ToolSpec{
 	waiting.ToolAwait: waiting.Spec(waiting.ToolAwait), waiting.ToolFire: waiting.Spec(waiting.ToolFire),
 	artifact.ToolShow: artifact.Spec(artifact.ToolShow), artifact.ToolCreate: artifact.Spec(artifact.ToolCreate),
 	artifact.ToolList: artifact.Spec(artifact.ToolList), artifact.ToolGet: artifact.Spec(artifact.ToolGet),
-	memory.Tool:         memory.Spec(),
+	memory.Tool:   memory.Spec(),
+	memo.ToolSave: memo.Spec(memo.ToolSave), memo.ToolRetrieve: memo.Spec(memo.ToolRetrieve), memo.ToolEdit: memo.Spec(memo.ToolEdit), memo.ToolDelete: memo.Spec(memo.ToolDelete),
 	standing.Scratchpad: standing.Spec(),
 	lookup.ToolRecall:   lookup.RecallSpec(),
 	lookup.ToolSearch:   lookup.SearchSpec(),
@@ -113,7 +115,7 @@ func SpecOf(name string, declared effect.Tools) (effect.ToolSpec, error) {
 	return spec, nil
 }
 
-// ToolsOf collects the tools of a phase's tackle, memory when it has a bank, and route_to when the model has a choice. images says whether people can be asked
+// ToolsOf collects the tools of a phase's tackle, memory when it has a bank, those of memos when it has them, and route_to when the model has a choice. images says whether people can be asked
 // with images.
 func ToolsOf(p *cascade.Phase, c *cascade.Cascade, declared effect.Tools, images bool) (Toolset, error) {
 	var specs []effect.ToolSpec
@@ -140,6 +142,13 @@ func ToolsOf(p *cascade.Phase, c *cascade.Cascade, declared effect.Tools, images
 	}
 	if cascade.ContinuityOf(c, p).Scratchpad && !slices.Contains(p.Tackle, standing.Scratchpad) {
 		specs = append(specs, standing.Spec())
+	}
+	if cascade.ContinuityOf(c, p).Memos {
+		for _, name := range memo.Tools() {
+			if !slices.Contains(p.Tackle, name) {
+				specs = append(specs, memo.Spec(name))
+			}
+		}
 	}
 	if p.ChoosesRoute() {
 		specs = append(specs, routeSpec(p.Handoffs))

@@ -14,13 +14,14 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/memo"
 	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/internal/bank"
 	"github.com/windlass-run/windlass/internal/config"
 )
 
 // remembering is a model that gives one answer after the other and keeps what it was sent. A text that begins with { is the
-// arguments of a call of the memory tool.
+// arguments of a call of the memory tool, one that begins with the name of a tool of memos is a call of that.
 type remembering struct {
 	mu      sync.Mutex
 	answers []string
@@ -46,7 +47,9 @@ func (m *remembering) Complete(_ context.Context, req *effect.ModelRequest) (*ef
 	answer := m.answers[m.asked]
 	m.asked++
 	d := echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, Parts: echo.Text(answer)}
-	if strings.HasPrefix(answer, "{") {
+	if name, args, is := strings.Cut(answer, " "); is && memo.Is(name) {
+		d = echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, ToolCalls: []echo.ToolCall{{ID: fmt.Sprintf("c%d", m.asked), Name: name, Arguments: args}}}
+	} else if strings.HasPrefix(answer, "{") {
 		d = echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, ToolCalls: []echo.ToolCall{{ID: fmt.Sprintf("c%d", m.asked), Name: memory.Tool, Arguments: answer}}}
 	}
 	cent := 0.01

@@ -135,6 +135,10 @@ func (o *opening) equip(ctx context.Context, j *journal.Journal) error {
 	if err != nil {
 		return err
 	}
+	memos, err := openMemos(o)
+	if err != nil {
+		return err
+	}
 	if err := o.chooseTools(db); err != nil {
 		return err
 	}
@@ -152,7 +156,7 @@ func (o *opening) equip(ctx context.Context, j *journal.Journal) error {
 	if r.store != nil {
 		sinks = append(sinks, r.store.sink)
 	}
-	r.runner.Banks = banks
+	r.runner.Banks, r.runner.Memos = banks, memos
 	box := &postbox{desk: deskOf(o.app), run: r, warn: o.watch.Notice}
 	box.desk.Secrets = r.secrets
 	o.notices = newNotices(o, box)
@@ -242,7 +246,7 @@ func (o *opening) startCards(ctx context.Context, plan *cards.Plan) {
 // private returns what tools leave alone: the records, what keeps them, who may do what and who did it, and fetched engines, which are run.
 func private(sessions, home, cache string) []string {
 	return append([]string{
-		sessions, config.CommitDir(home), config.MailboxDir(home), config.GrantsDir(home), config.BanksDir(home), config.ServeDir(home), clickhouse.EngineDir(home), cache,
+		sessions, config.CommitDir(home), config.MailboxDir(home), config.GrantsDir(home), config.BanksDir(home), config.MemosDir(home), config.ServeDir(home), clickhouse.EngineDir(home), cache,
 	}, audit.Files(home)...)
 }
 

@@ -127,6 +127,12 @@ var valuePlaces = map[echo.StepKind]*echo.ContentPlace{
 		"text": aText, "path": aText, "seen": listOf(object(map[string]*echo.ContentPlace{"path": aText})),
 		"read": memoryPlaces, "wrote": memoryPlaces,
 	}),
+	echo.StepMemo: object(map[string]*echo.ContentPlace{
+		"text": aText, "read": listOf(object(map[string]*echo.ContentPlace{"tags": listOf(aText)})), "wrote": listOf(object(map[string]*echo.ContentPlace{"tags": listOf(aText)})),
+	}),
+	echo.StepBrought: object(map[string]*echo.ContentPlace{
+		"problem": aText, "memos": listOf(object(map[string]*echo.ContentPlace{"text": aText, "tags": listOf(aText)})),
+	}),
 	echo.StepAudible: object(map[string]*echo.ContentPlace{"text": aText, "problem": aText, "unsaid": aText}),
 	echo.StepChange:  object(map[string]*echo.ContentPlace{"problem": aText}),
 	echo.StepCascade: object(map[string]*echo.ContentPlace{"name": aText, "cascade": cascadePlace, "library": libraryPlace, "problem": aText}),

@@ -78,16 +78,16 @@ var structure = map[string][]string{
 		"echo.Candidate.model", "sounding.Trial.rewrite_model", "echo.Ballot.judge", "echo.Ballot.labels", "soundings.Soundings.aggregator_model", "soundings.Soundings.evaluator_model", "soundings.Soundings.rewrite_model",
 		"echo.State.key", "echo.ToolUse.call_id", "echo.ToolUse.name", "echo.Draft.tool", "echo.Draft.tool_call_id", "echo.ToolCall.id", "echo.ToolCall.name",
 		"cascade.Rules.approve", "triggers.Trigger.name", "triggers.Trigger.secret_env", "triggers.Trigger.timezone", "triggers.Trigger.schedule", "people.Alternative.route", "people.Field.name", "people.DecisionPoints.routing", "echo.Form.actions", "echo.Field.name", "echo.AwaitedBy.tool", "echo.AwaitedCall.tool", "echo.Wait.signal", "echo.Wait.any", "echo.Answer.signal", "echo.Granted.id", "echo.Offered.label",
-		"echo.Answer.by", "echo.Chooser.by", "echo.Chooser.labels", "echo.Answer.letter", "echo.Audible.letter", "echo.Audible.by", "echo.ViewChange.by", "echo.Spot.phase", "echo.Fired.letter", "echo.Fired.session", "echo.Fired.signal", "echo.Artifact.id", "echo.ArtifactsFound.keys", "echo.Image.sha256", "echo.MemoryCall.bank", "cascade.Cascade.memory", "cascade.Phase.memory",
+		"echo.Answer.by", "echo.Chooser.by", "echo.Chooser.labels", "echo.Answer.letter", "echo.Audible.letter", "echo.Audible.by", "echo.ViewChange.by", "echo.Spot.phase", "echo.Fired.letter", "echo.Fired.session", "echo.Fired.signal", "echo.Artifact.id", "echo.ArtifactsFound.keys", "echo.Image.sha256", "echo.MemoryCall.bank", "echo.BroughtMemo.session", "cascade.Cascade.memory", "cascade.Phase.memory",
 		"echo.Part.name", "echo.Workspace.branch", "journal.Header.file", "journal.Header.parent", "journal.Header.script", "journal.Header.session_id", "journal.Header.windlass",
 	},
 	aWord: {
 		"cascade.Source.as_role", "cascade.Tool.method", "echo.Anchor.why", "echo.Failure.kind", "echo.FileChange.change", "echo.ModelCall.finish_reason",
 		"echo.PhaseContext.dialect", "echo.PhaseContext.strategy", "echo.Route.reason", "echo.Span.form", "echo.Span.reason", "echo.Summary.by",
 		"echo.Handoff.status", "echo.PhaseEnd.status", "echo.RunEnd.status", "echo.ChildEnd.status", "echo.Mutation.mode", "echo.Verdict.mode", "echo.Verdict.ward",
-		"echo.Artifact.kind", "settings.Amount.type", "echo.MemoryCall.command", "echo.ViewChange.action", "echo.Image.type", "people.Field.type", "people.HumanInput.type", "people.HumanInput.on_timeout", "people.DecisionPoints.on_timeout", "people.DecisionPoints.trigger", "echo.Form.severity", "echo.Choose.presentation",
+		"echo.Artifact.kind", "settings.Amount.type", "echo.MemoryCall.command", "echo.MemoCall.tool", "echo.MemoVersion.scope", "echo.MemoSeen.scope", "echo.ViewChange.action", "echo.Image.type", "people.Field.type", "people.HumanInput.type", "people.HumanInput.on_timeout", "people.DecisionPoints.on_timeout", "people.DecisionPoints.trigger", "echo.Form.severity", "echo.Choose.presentation",
 	},
-	aHash:    {"echo.AwaitedCall.cascade", "echo.MemoryVersion.version", "echo.MemoryStart.project", "echo.MemoryCall.project", "echo.Candidate.species", "echo.Seed.seed", "echo.CardsUsed.cards_digest", "echo.ChildStart.hash", "echo.FoundCascade.hash", "echo.Entry.request_hash", "echo.Workspace.head"},
+	aHash:    {"echo.AwaitedCall.cascade", "echo.MemoryVersion.version", "echo.MemoryStart.project", "echo.MemoryCall.project", "echo.MemosStart.project", "echo.MemoCall.project", "echo.MemosBrought.project", "echo.MemoVersion.memo", "echo.MemoVersion.version", "echo.Candidate.species", "echo.Seed.seed", "echo.CardsUsed.cards_digest", "echo.ChildStart.hash", "echo.FoundCascade.hash", "echo.Entry.request_hash", "echo.Workspace.head"},
 	aSetting: {"echo.PhaseContext.policy"},
 	aProgram: {"cascade.Tool.response_jq"},
 	inKeys:   {"cascade.Rules.loop_until", "validators.Ward.validator", "echo.Verdict.validator", "soundings.Soundings.validator", "soundings.Reforge.threshold"},
@@ -272,6 +272,9 @@ func payloads() []payload {
 		{echo.ViewChange{}, value(echo.StepChange)},
 		{echo.MemoryStart{}, value(echo.StepBank)},
 		{echo.MemoryCall{}, value(echo.StepMemory)},
+		{echo.MemosStart{}, value(echo.StepMemos)},
+		{echo.MemoCall{}, value(echo.StepMemo)},
+		{echo.MemosBrought{}, value(echo.StepBrought)},
 	}
 }
 
