@@ -65,6 +65,15 @@ type Request struct {
 	Seen    Seen
 }
 
+// Message is one whose words may bring memos.
+type Message struct {
+	Session string
+	Key     echo.Key // of the turn that it begins
+	Text    string
+	Last    []string // the ids of the memos that the last one has brought
+	Seen    Seen
+}
+
 // Keeper keeps memos. It is safe for concurrent use.
 type Keeper interface {
 	// Start returns which memos a session sees that begins now.
@@ -73,8 +82,8 @@ type Keeper interface {
 	// it writes nothing and returns the same. The error says why memos cannot be read or written; what is wrong with the
 	// command is told to the model.
 	Call(ctx context.Context, r *Request) (*echo.MemoCall, error)
-	// Visible returns the memos that a session sees, and the project folder in short.
-	Visible(ctx context.Context, session string, seen Seen) (set Set, project string, err error)
+	// Bring returns which memos a message brings, of those that a session sees ([Set.Bring]).
+	Bring(ctx context.Context, m *Message) (*echo.MemosBrought, error)
 }
 
 // Notes has which memos a run sees, by the entries of its record. Its zero value has none. It is safe for concurrent use.
@@ -197,6 +206,24 @@ var errNone = errors.New("this program keeps no memos")
 // none keeps no memos.
 type none struct{}
 
-func (none) Start(context.Context) (*echo.MemosStart, error)            { return nil, errNone }
-func (none) Call(context.Context, *Request) (*echo.MemoCall, error)     { return nil, errNone }
-func (none) Visible(context.Context, string, Seen) (Set, string, error) { return nil, "", errNone }
+func (none) Start(context.Context) (*echo.MemosStart, error)             { return nil, errNone }
+func (none) Call(context.Context, *Request) (*echo.MemoCall, error)      { return nil, errNone }
+func (none) Bring(context.Context, *Message) (*echo.MemosBrought, error) { return nil, errNone }
+
+// Bring records which memos the words of a message bring to a turn, and returns that. Where memos cannot be read, none are
+// brought, and the record says why.
+func (d Desk) Bring(ctx context.Context, site effect.Site, turn echo.Key, text string, last []string) (*echo.MemosBrought, error) {
+	m := &Message{Session: d.Session, Key: turn, Text: text, Last: last}
+	var err error
+	if m.Seen, err = d.seen(ctx, site, turn); err != nil {
+		return nil, err
+	}
+	out, err := effect.WholeReading[echo.MemosBrought](ctx, d.Through, turn.Step(echo.StepBrought), site, func() echo.Payload {
+		out, err := d.keep().Bring(ctx, m)
+		if err != nil {
+			return echo.MemosBrought{Problem: err.Error()}
+		}
+		return *out
+	})
+	return &out, err
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/words"
 )
 
@@ -106,22 +107,21 @@ func (s Set) search(query string, tags []string) []*Memo {
 // Search is retrieve_memos for people.
 func (s Set) Search(query string, tags []string) []*Memo { return s.search(query, tags) }
 
-// Select returns which memos the words of a message bring, the best ones first. Words that say nothing bring none; a
-// message that has no others leaves what the last one has brought as far as it is there still. It is a pure function.
-func (s Set) Select(message string, last []string) []*Memo {
+// Select returns which memos the words of a message bring, the best ones first, and whether they are those that the last
+// message has brought. Words that say nothing bring none; a message that has no others leaves what the last one has brought,
+// as far as it is there still. It is a pure function.
+func (s Set) Select(message string, last []string) (found []*Memo, kept bool) {
 	x := s.index(false)
-	terms := x.telling(message)
-	if len(terms) > 0 {
+	if terms := x.telling(message); len(terms) > 0 {
 		found := x.rank(terms)
-		return found[:min(len(found), MaxBrought)]
+		return found[:min(len(found), MaxBrought)], false
 	}
-	var out []*Memo
 	for _, id := range last {
-		if m, is := s.Find(id); is && !slices.Contains(out, m) && len(out) < MaxBrought {
-			out = append(out, m)
+		if m, is := s.Find(id); is && !slices.Contains(found, m) && len(found) < MaxBrought {
+			found = append(found, m)
 		}
 	}
-	return out
+	return found, true
 }
 
 // telling returns the terms of a message by which memos are brought.
@@ -134,10 +134,35 @@ func (x *index) telling(message string) []int32 {
 	return slices.DeleteFunc(terms, func(t int32) bool { return slices.Contains(none, t) })
 }
 
-// Brought returns the text of the message that brings memos to a model; "" without any.
-func Brought(memos []*Memo) string {
-	if len(memos) == 0 {
+// Bring is [Set.Select] as it is recorded.
+func (s Set) Bring(message string, last []string) *echo.MemosBrought {
+	found, kept := s.Select(message, last)
+	out := &echo.MemosBrought{Kept: kept}
+	for _, m := range found {
+		out.Memos = append(out.Memos, echo.BroughtMemo{MemoVersion: m.Recorded(), Text: m.Text, At: m.At, Session: m.By.Session})
+	}
+	return out
+}
+
+// Text returns what is sent to a model of the memos that a message has brought; "" where it has brought none.
+func Text(b *echo.MemosBrought) string {
+	if b == nil || len(b.Memos) == 0 {
 		return ""
 	}
+	memos := make([]*Memo, len(b.Memos))
+	for i, m := range b.Memos {
+		memos[i] = &Memo{ID: m.Memo, Scope: m.Scope, Text: m.Text, Tags: m.Tags, At: m.At, By: Writer{Session: m.Session}}
+	}
 	return listed("Memos that the words of the newest message bring. "+are+" Hold them against what you see before you rely on them.", memos)
+}
+
+// IDs returns the ids of the memos that a message has brought.
+func IDs(b *echo.MemosBrought) (out []string) {
+	if b == nil {
+		return nil
+	}
+	for _, m := range b.Memos {
+		out = append(out, m.Memo)
+	}
+	return out
 }

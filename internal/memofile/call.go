@@ -23,7 +23,7 @@ func (s *Store) Call(ctx context.Context, r *memo.Request) (*echo.MemoCall, erro
 		return nil, err
 	}
 	if res.Change == nil {
-		return x.told(&res), nil
+		return x.told(ctx, &res)
 	}
 	return x.write(ctx, res.Change.Scope)
 }
@@ -89,31 +89,34 @@ func (x *call) write(ctx context.Context, scope string) (out *echo.MemoCall, err
 	case again != nil:
 		return x.wrote(scope, again), nil
 	case e == nil:
-		return x.told(&res), nil
+		return x.told(ctx, &res)
 	}
 	return x.wrote(scope, e), nil
 }
 
-// told returns what a call has come to that writes nothing. What it is told of by others, the run sees from here on.
-func (x *call) told(res *memo.Result) *echo.MemoCall {
+// told returns what a call has come to that writes nothing, and notes what the model is told of. What it is told of by
+// others, the run sees from here on.
+func (x *call) told(ctx context.Context, res *memo.Result) (*echo.MemoCall, error) {
 	out := x.Command.Told(res)
 	out.Project = x.files[memo.Project].project()
-	about := map[string]bool{}
+	told := map[string]bool{} // versions
 	for _, m := range res.Read {
-		about[m.ID] = true
+		told[m.Version] = true
 	}
-	if res.Conflict {
-		about[x.Command.ID] = true
-	}
+	isNews := func(v Version) bool { return told[v.ID] || res.Conflict && v.Memo == x.Command.ID }
 	run := memo.Writer{Session: x.Session, Began: x.store.began}
 	for _, scope := range memo.Scopes() {
 		for _, e := range x.all[scope].Entries {
-			if !x.Seen.Of(scope, e.Seq) && !e.By.Mine(run) && slices.ContainsFunc(e.Versions, func(v Version) bool { return about[v.Memo] }) {
+			if !x.Seen.Of(scope, e.Seq) && !e.By.Mine(run) && slices.ContainsFunc(e.Versions, isNews) {
 				out.Seen = append(out.Seen, echo.MemoSeen{Scope: scope, At: e.Seq})
 			}
 		}
 	}
-	return out
+	n := note{by: x.by, command: x.Command.Tool, call: x.Hash}
+	for _, m := range res.Read {
+		n.reads = append(n.reads, scoped{m.Scope, Read{Memo: m.ID, Version: m.Version}})
+	}
+	return out, n.write(ctx, x.files)
 }
 
 // wrote returns what a call has come to, by its entry.

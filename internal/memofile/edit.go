@@ -86,9 +86,10 @@ func (s *Store) Of(id string) (*History, error) {
 // Forgotten is what was forgotten of a memo.
 type Forgotten struct {
 	Scope    string
-	Versions int      // whose text is gone
-	Sessions []string // that have written one of them: their records have the texts still
-	Also     []string // ids of memos that have one of the texts still, now or before
+	Versions int           // whose text is gone
+	Sessions []string      // that have written or read one of them: their records have the texts still
+	Calls    []memo.Writer // the calls by which they did, and the turns that were brought one, each once
+	Also     []string      // ids of memos that have one of the texts still, now or before
 }
 
 // Forget takes the texts and tags of all versions of a memo out of its file, for good. The versions stay, with the hashes
@@ -122,6 +123,19 @@ func (s *Store) Forget(ctx context.Context, person, id string) (*Forgotten, erro
 	return out, f.Replace(append(entries, last))
 }
 
+// of notes a call whose session has the text, once.
+func (f *Forgotten) of(call memo.Writer) {
+	if call.Session == "" {
+		return
+	}
+	if !slices.Contains(f.Sessions, call.Session) {
+		f.Sessions = append(f.Sessions, call.Session)
+	}
+	if !slices.Contains(f.Calls, call) {
+		f.Calls = append(f.Calls, call)
+	}
+}
+
 // ToForget returns what [Store.Forget] would forget.
 func (h *History) ToForget(id string) *Forgotten {
 	out, _ := h.without(id)
@@ -142,11 +156,12 @@ func (h *History) without(id string) (*Forgotten, []*Entry) {
 				continue
 			}
 			hashes[v.Hash] = true
-			if by := e.Origin(v).By.Session; by != "" && !slices.Contains(out.Sessions, by) {
-				out.Sessions = append(out.Sessions, by)
-			}
+			out.of(e.Origin(v).By)
 			v.Text, v.Tags, v.Forgotten = "", nil, true
 			out.Versions++
+		}
+		if slices.ContainsFunc(e.Reads, func(r Read) bool { return r.Memo == id }) {
+			out.of(e.By)
 		}
 		entries = append(entries, &c)
 	}

@@ -1,6 +1,7 @@
 package memofile
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,9 +32,27 @@ type Entry struct {
 	Seq      uint64      `json:"seq"` // from 1, without gaps
 	At       time.Time   `json:"at"`
 	By       memo.Writer `json:"by"`
-	Command  string      `json:"command"`            // the tool; or add, edit, delete, import, forget
+	Command  string      `json:"command"`            // the tool; or brought, add, edit, delete, import, forget
 	Call     echo.Hash   `json:"call,omitempty"`     // of the arguments of a call, by which a repeated one is known
 	Versions []Version   `json:"versions,omitempty"` // what it has written
+	Reads    []Read      `json:"reads,omitempty"`    // what it has told a model of
+}
+
+// Read is a version whose text a model was given.
+type Read struct {
+	Memo    string `json:"memo"`
+	Version string `json:"version"`
+}
+
+// commandBrought is the entry of memos that a message has brought to a turn.
+const commandBrought = "brought"
+
+// durable reports whether an entry is on the disk before somebody is told of it: one that only reads may be lost.
+func (e *Entry) durable() bool { return len(e.Versions) > 0 }
+
+// loses reports whether a line is that of an entry that may be lost.
+func loses(line []byte) bool {
+	return bytes.Contains(line, []byte(`,"reads":[{"memo":"`)) && !bytes.Contains(line, []byte(`,"versions":[{"id":"`))
 }
 
 // Version is one state of one memo. Its id follows from all else that it says, so it is the same wherever the memo is.
@@ -176,6 +195,8 @@ func format(scope, folder string) *ledger.Format[Entry, *History] {
 		None:      &History{Scope: scope, Folder: folder},
 		With:      (*History).with,
 		Head:      func(first *Entry) any { return head{FormatVersion, folder, first.At} },
+		Durable:   (*Entry).durable,
+		Loses:     loses,
 		ReadHead:  func(path string, line []byte) (chain.Sum, error) { return readHead(path, folder, line) },
 		ReadEntry: readEntry,
 	}

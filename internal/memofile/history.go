@@ -135,12 +135,33 @@ func (h *History) newID(e *Entry) (string, error) {
 	}
 }
 
-// by returns the entry that a call has written, nil when it has not.
+// by returns the entry with versions that a call has written, nil when it has not.
 func (h *History) by(w memo.Writer, call echo.Hash) *Entry {
 	for _, e := range slices.Backward(h.Entries) {
-		if e.By == w && e.Call == call {
+		if e.By == w && e.Call == call && len(e.Versions) > 0 {
 			return e
 		}
 	}
 	return nil
+}
+
+// Readers returns the entries of those who were told of a memo, the oldest first.
+func (h *History) Readers(id string) (out []*Entry) {
+	for _, e := range h.Entries {
+		if slices.ContainsFunc(e.Reads, func(r Read) bool { return r.Memo == id }) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// SavedBy returns the memos of which calls below some keys of a session have written a version, such as those of messages
+// that were dropped: these stay.
+func (h *History) SavedBy(session string, began int64, below func(echo.Key) bool) (out []Placed) {
+	for _, p := range h.Versions("") {
+		if by := p.Entry.By; by.Session == session && by.Began == began && below(by.Key) {
+			out = append(out, p)
+		}
+	}
+	return out
 }

@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -138,14 +139,64 @@ func (s *Store) Start(context.Context) (*echo.MemosStart, error) {
 	return out, nil
 }
 
-// Visible implements [memo.Keeper].
-func (s *Store) Visible(_ context.Context, session string, seen memo.Seen) (memo.Set, string, error) {
+// Bring implements [memo.Keeper].
+func (s *Store) Bring(ctx context.Context, m *memo.Message) (*echo.MemosBrought, error) {
 	all, files, err := s.both()
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	set, err := s.visible(all, files, session, seen)
-	return set, files[memo.Project].project(), err
+	set, err := s.visible(all, files, m.Session, m.Seen)
+	if err != nil {
+		return nil, err
+	}
+	out := set.Bring(m.Text, m.Last)
+	out.Project = files[memo.Project].project()
+	n := note{by: memo.Writer{Session: m.Session, Began: s.began, Key: m.Key}, command: commandBrought, call: echo.TextHash([]byte(m.Text))}
+	for _, b := range out.Memos {
+		n.reads = append(n.reads, scoped{b.Scope, Read{Memo: b.Memo, Version: b.Version}})
+	}
+	return out, n.write(ctx, files)
+}
+
+// note is that somebody was told of memos.
+type note struct {
+	by      memo.Writer
+	command string
+	call    echo.Hash
+	reads   []scoped
+}
+
+// scoped is a reading with the scope of the memo.
+type scoped struct {
+	scope string
+	Read
+}
+
+// write adds a line to the file of each scope, unless an earlier process has done so for the same call. A line may be lost
+// with the machine.
+func (n *note) write(ctx context.Context, files map[string]*file) error {
+	for _, scope := range memo.Scopes() {
+		var reads []Read
+		for _, r := range n.reads {
+			if r.scope == scope {
+				reads = append(reads, r.Read)
+			}
+		}
+		if len(reads) == 0 {
+			continue
+		}
+		_, _, err := files[scope].Append(ctx, func(h *History) (*Entry, error) {
+			if slices.ContainsFunc(h.Entries, func(e *Entry) bool { return e.By == n.by && e.Call == n.call && slices.Equal(e.Reads, reads) }) {
+				return nil, nil //nolint:nilnil // see ledger.File.Append
+			}
+			e := &Entry{By: n.by, Command: n.command, Call: n.call, Reads: reads}
+			return e, files[scope].seal(h, e)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // visible returns the memos that a session sees: those of its start, its own, and those that it was told of.
