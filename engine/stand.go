@@ -29,10 +29,11 @@ type stands struct {
 	stood  map[string]bool   // those that have stood in this visit
 	before map[string]string // their values before the newest answer
 	wanted int               // the number of the change by which the state block is to be made anew; 0: it is not
+	memos  bringing
 }
 
 func standsOf(v *visit) *stands {
-	return &stands{Place: v.Place, run: v.run, tools: &v.tools.ownTools, names: standNames(continuityOf(v)), stood: map[string]bool{}}
+	return &stands{Place: v.Place, run: v.run, tools: &v.tools.ownTools, names: standNames(continuityOf(v)), stood: map[string]bool{}, memos: bringingOf(v)}
 }
 
 // standNames are the values of the state that stand at the end of requests, in their order there, where a phase has them.
@@ -46,8 +47,11 @@ func standNames(on continuity.InForce) (names []string) {
 	return names
 }
 
-// put puts what stands at the end of the request that comes behind the history.
-func (s *stands) put() error {
+// put puts what stands at the end of the request that comes behind the history: first the memos that were brought.
+func (s *stands) put(ctx context.Context) error {
+	if err := s.memos.put(ctx); err != nil {
+		return err
+	}
 	s.before = map[string]string{}
 	for _, name := range s.names {
 		s.before[name] = s.text(name)

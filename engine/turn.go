@@ -19,7 +19,7 @@ const maxRefusals = 10
 func (c *conversation) takeTurn(ctx context.Context, noTools bool) (*effect.ModelResponse, error) {
 	err := c.stands.rebuild(ctx, c.views)
 	if err == nil {
-		err = c.stands.put()
+		err = c.stands.put(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (c *conversation) send(ctx context.Context, noTools bool) (*effect.ModelRes
 		if changed, err := c.hearing.Change(ctx, key); err != nil {
 			return nil, err
 		} else if changed { // also where a run was stopped here: the request is made anew
-			if err := c.stands.put(); err != nil {
+			if err := c.stands.put(ctx); err != nil {
 				return nil, err
 			}
 			continue

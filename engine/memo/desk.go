@@ -70,7 +70,7 @@ type Message struct {
 	Session string
 	Key     echo.Key // of the turn that it begins
 	Text    string
-	Last    []string // the ids of the memos that the last one has brought
+	Last    *echo.MemosBrought // what was brought before; nil: nothing
 	Seen    Seen
 }
 
@@ -82,7 +82,7 @@ type Keeper interface {
 	// it writes nothing and returns the same. The error says why memos cannot be read or written; what is wrong with the
 	// command is told to the model.
 	Call(ctx context.Context, r *Request) (*echo.MemoCall, error)
-	// Bring returns which memos a message brings, of those that a session sees ([Set.Bring]).
+	// Bring returns which memos a message brings, of those that a session sees ([Set.Bring]); nil: the same as before.
 	Bring(ctx context.Context, m *Message) (*echo.MemosBrought, error)
 }
 
@@ -210,20 +210,35 @@ func (none) Start(context.Context) (*echo.MemosStart, error)             { retur
 func (none) Call(context.Context, *Request) (*echo.MemoCall, error)      { return nil, errNone }
 func (none) Bring(context.Context, *Message) (*echo.MemosBrought, error) { return nil, errNone }
 
-// Bring records which memos the words of a message bring to a turn, and returns that. Where memos cannot be read, none are
+// Bring returns which memos the words of a message bring to a turn, and records that where it is not what was brought
+// before: another message, and a memo that was changed or forgotten since, bring others. Where memos cannot be read, none are
 // brought, and the record says why.
-func (d Desk) Bring(ctx context.Context, site effect.Site, turn echo.Key, text string, last []string) (*echo.MemosBrought, error) {
+func (d Desk) Bring(ctx context.Context, site effect.Site, turn echo.Key, text string, last *echo.MemosBrought) (*echo.MemosBrought, error) {
 	m := &Message{Session: d.Session, Key: turn, Text: text, Last: last}
 	var err error
 	if m.Seen, err = d.seen(ctx, site, turn); err != nil {
 		return nil, err
 	}
-	out, err := effect.WholeReading[echo.MemosBrought](ctx, d.Through, turn.Step(echo.StepBrought), site, func() echo.Payload {
+	out, changed, err := effect.Reading[echo.MemosBrought](ctx, d.Through, turn.Step(echo.StepBrought), site, func() echo.Payload {
 		out, err := d.keep().Bring(ctx, m)
-		if err != nil {
-			return echo.MemosBrought{Problem: err.Error()}
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			out = &echo.MemosBrought{Problem: err.Error()}
+		}
+		if out == nil || Same(out, last) {
+			return nil
 		}
 		return *out
 	})
-	return &out, err
+	switch {
+	case err != nil:
+		return nil, err
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case !changed:
+		return last, nil
+	}
+	return &out, nil
 }

@@ -135,13 +135,39 @@ func (x *index) telling(message string) []int32 {
 }
 
 // Bring is [Set.Select] as it is recorded.
-func (s Set) Bring(message string, last []string) *echo.MemosBrought {
-	found, kept := s.Select(message, last)
+func (s Set) Bring(message string, last *echo.MemosBrought) *echo.MemosBrought {
+	found, kept := s.Select(message, IDs(last))
 	out := &echo.MemosBrought{Kept: kept}
 	for _, m := range found {
 		out.Memos = append(out.Memos, echo.BroughtMemo{MemoVersion: m.Recorded(), Text: m.Text, At: m.At, Session: m.By.Session})
 	}
 	return out
+}
+
+// Same reports whether the same versions of memos were brought twice, in the same order; nil is none.
+func Same(a, b *echo.MemosBrought) bool {
+	if a == nil {
+		a = &echo.MemosBrought{}
+	}
+	if b == nil {
+		b = &echo.MemosBrought{}
+	}
+	return a.Problem == b.Problem && slices.EqualFunc(a.Memos, b.Memos, func(x, y echo.BroughtMemo) bool {
+		return x.Memo == y.Memo && x.Version == y.Version
+	})
+}
+
+// Standing returns the message that stands at the end of a request for the memos that were brought; nil where there are none.
+// Where some have stood before, it says that there are none now.
+func Standing(b *echo.MemosBrought, stood bool) *echo.Message {
+	text := Text(b)
+	switch {
+	case text == "" && !stood:
+		return nil
+	case text == "":
+		text = "[No memos fit the newest message.]"
+	}
+	return echo.NewText(echo.RoleUser, echo.KindMemos, text)
 }
 
 // Text returns what is sent to a model of the memos that a message has brought; "" where it has brought none.

@@ -150,6 +150,9 @@ func (s *Store) Bring(ctx context.Context, m *memo.Message) (*echo.MemosBrought,
 		return nil, err
 	}
 	out := set.Bring(m.Text, m.Last)
+	if memo.Same(out, m.Last) {
+		return nil, nil //nolint:nilnil // see [memo.Keeper]
+	}
 	out.Project = files[memo.Project].project()
 	n := note{by: memo.Writer{Session: m.Session, Began: s.began, Key: m.Key}, command: commandBrought, call: echo.TextHash([]byte(m.Text))}
 	for _, b := range out.Memos {

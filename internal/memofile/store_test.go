@@ -106,11 +106,16 @@ func TestBring(t *testing.T) {
 	readers := b.history(t).Readers(id)
 	require.Len(t, readers, 1)
 	require.Equal(t, memo.Writer{Session: "two", Key: m.Key}, readers[0].By)
-	m.Text, m.Last = "go on", []string{id}
+	m.Text, m.Last = "go on", out
+	same, err := s.Bring(t.Context(), m)
+	require.NoError(t, err)
+	require.Nil(t, same)
+	_, err = s.Forget(t.Context(), "ann", id)
+	require.NoError(t, err)
 	out, err = s.Bring(t.Context(), m)
 	require.NoError(t, err)
 	require.True(t, out.Kept)
-	require.Equal(t, []string{id}, memo.IDs(out))
+	require.Empty(t, out.Memos)
 }
 
 // A person changes memos, unless somebody else has since the person saw them.
