@@ -1,57 +1,11 @@
 package main
 
-import (
-	"cmp"
-	"fmt"
-	"slices"
-
-	"github.com/spf13/cobra"
-
-	"github.com/windlass-run/windlass/internal/exit"
-)
-
-// exclude makes two flags of a command exclude each other.
-func exclude(cmd *cobra.Command, one, other string) {
-	before := cmd.PreRunE
-	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
-		if cmd.Flags().Changed(one) && cmd.Flags().Changed(other) {
-			return exit.UsageError(fmt.Errorf("--%s and --%s exclude each other", one, other), "one of them, or neither")
-		}
-		if before != nil {
-			return before(cmd, args)
-		}
-		return nil
-	}
-}
-
-// takes demands n arguments, none empty. Without a hint the hint is the help of the command.
-func takes(n int, wanted, hint string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == n && !slices.Contains(args, "") {
-			return nil
-		}
-		return exit.UsageError(fmt.Errorf("%s takes %s, got %q", cmd.CommandPath(), wanted, args), cmp.Or(hint, cmd.CommandPath()+" --help"))
-	}
-}
+import "github.com/windlass-run/windlass/internal/commandline/arguments"
 
 var (
-	noArgs     = takes(0, "no arguments", "")
+	exclude, takes           = arguments.Exclude, arguments.Takes
+	atLeastOne, needsCommand = arguments.AtLeastOne, arguments.NeedsCommand
+
+	noArgs     = arguments.None
 	oneSession = takes(1, "one session id", "windlass sessions list")
 )
-
-// atLeastOne refuses a command line without arguments.
-func atLeastOne(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return nil
-		}
-		return exit.UsageError(fmt.Errorf("%s needs at least one %s", cmd.Name(), what), cmd.CommandPath()+" --help")
-	}
-}
-
-// needsCommand refuses a command that only has others.
-func needsCommand(names, hint string) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, _ []string) error {
-		return exit.UsageError(fmt.Errorf("%s needs %s", cmd.CommandPath(), names), hint)
-	}
-}
