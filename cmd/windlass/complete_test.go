@@ -243,6 +243,30 @@ func TestBashAlone(t *testing.T) {
 	require.Contains(t, names, "\nask\tthe newest session of this cascade\n")
 }
 
+func TestCompletionOfMemos(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, "")
+	offered, directive := l.complete("memos", "show", "")
+	require.Empty(t, offered)
+	require.Equal(t, noFiles, directive)
+	require.NoDirExists(t, l.home, "nothing is made")
+	l.run(exitOK, "memos", "add", "A fact.\nMore of it.")
+	l.run(exitOK, "memos", "add", "Another one.", "--global")
+	for _, command := range []string{"show", "history", "edit", "delete", "forget"} {
+		offered, directive := l.complete("memos", command, "m")
+		require.Len(t, offered, 2, command)
+		require.Regexp(t, "^m[0-9a-f]{8}\tA fact\\.", offered[0])
+		require.Regexp(t, "^m[0-9a-f]{8}\tAnother one\\.$", offered[1])
+		require.Equal(t, noFiles, directive)
+	}
+	offered, directive = l.complete("memos", "import", "")
+	require.Equal(t, []string{"jsonl"}, offered)
+	require.Equal(t, filesByEnding, directive)
+	offered, directive = l.complete("memos", "import", "a", "")
+	require.Empty(t, offered)
+	require.Equal(t, noFiles, directive)
+}
+
 func TestCompletionOfBanks(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, "")

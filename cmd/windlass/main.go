@@ -103,6 +103,7 @@ var commands = []func(*console) *cobra.Command{
 	newSignalCommand,
 	newAudibleCommand,
 	newMemoryCommand,
+	newMemosCommand,
 	newGrantsCommand,
 	newAuditCommand,
 	newArtifactsCommand,

@@ -11,7 +11,7 @@ import (
 // No file tool writes a letter, or an approval that counts for later calls, also where somebody has granted the home folder.
 func TestNoToolWritesALetter(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"mailbox", "grants", "sessions/it/mailbox", "serve", "banks", "elsewhere"} {
+	for _, name := range []string{"mailbox", "grants", "sessions/it/mailbox", "serve", "banks", "memos", "elsewhere"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := newApp(t)

@@ -38,6 +38,10 @@ const (
 
 	Context = "context" // what a person takes out of the context of a session, or back into it
 
+	MemoEdit   = "memo_edit"
+	MemoImport = "memo_import"
+	MemoForget = "memo_forget"
+
 	Request = "request" // one that was refused before it was known what it changes
 )
 
@@ -53,7 +57,7 @@ type Line struct {
 	By      string    `json:"by"`  // a user of the system, the name of a token, a session
 	Via     string    `json:"via"` // see echo.Via
 	What    string    `json:"what"`
-	Target  string    `json:"target,omitempty"`  // the id of a wait, the letter of a signal, a session, the name of a token, of a bank and a path in it
+	Target  string    `json:"target,omitempty"`  // the id of a wait, the letter of a signal, a session, the name of a token, of a bank and a path in it, of a memo
 	Session string    `json:"session,omitempty"` // that the target belongs to
 	Outcome string    `json:"outcome"`
 	Reason  string    `json:"reason,omitempty"` // of a refusal: the kind of the error

@@ -61,6 +61,12 @@ var wordCompleters = map[string]completer{
 	"memory forget":    bankAndFile,
 	"memory export":    onlyFirst(bankNames),
 	"memory import":    bankAndExport,
+	"memos show":       onlyFirst(memoIDs),
+	"memos history":    onlyFirst(memoIDs),
+	"memos edit":       onlyFirst(memoIDs),
+	"memos delete":     onlyFirst(memoIDs),
+	"memos forget":     onlyFirst(memoIDs),
+	"memos import":     exports,
 }
 
 // flagCompleters complete the values of flags, by the paths of commands and the names of the flags.

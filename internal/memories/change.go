@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/memory"
@@ -123,16 +123,20 @@ func (d *Desk) edited(ctx context.Context, name, path string, change func(contex
 // audited makes a change of a bank and adds its line of the audit: names, and never a text.
 func (d *Desk) audited(ctx context.Context, what, name, target string, change func(context.Context) error) error {
 	l := audit.Line{At: d.store.Clock(), By: d.By, Via: string(echo.ViaCommand), What: what, Target: target}
-	return audit.Do(ctx, d.Home, l, func() error {
-		wait := d.Patience
-		if wait == 0 {
-			wait = patience
-		}
+	return audited(ctx, d.Home, "bank "+name, &l, d.Patience, change)
+}
+
+// audited makes a change of what has a name, and adds its line of the audit.
+func audited(ctx context.Context, home, of string, l *audit.Line, wait time.Duration, change func(context.Context) error) error {
+	if wait == 0 {
+		wait = patience
+	}
+	return audit.Do(ctx, home, *l, func() error {
 		ctx, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
 		err := change(ctx)
 		if errors.Is(err, context.DeadlineExceeded) {
-			return failure.New(failure.StorageFailed, fmt.Errorf("change the bank %s: another process keeps it", name), "try again, or end that process")
+			return failure.New(failure.StorageFailed, fmt.Errorf("change the %s: another process keeps it", of), "try again, or end that process")
 		}
 		return err
 	})
@@ -231,34 +235,57 @@ func (d *Desk) Forget(ctx context.Context, f *Forgotten) (out *Forgotten, err er
 
 func (d *Desk) forgotten(name, path string, f *bank.Forgotten) (*Forgotten, error) {
 	out := &Forgotten{
-		Bank: name, Path: path, Versions: f.Versions, Names: []string{}, Sessions: append([]string{}, f.Sessions...), Missing: []string{},
-		Also: append([]string{}, f.Also...), Look: []string{}, Redact: []string{}, Delete: []string{},
+		Bank: name, Path: path, Versions: f.Versions, Names: []string{}, Sessions: append([]string{}, f.Sessions...),
+		Also: append([]string{}, f.Also...),
 	}
 	for _, p := range f.Paths {
 		if p != path {
 			out.Names = append(out.Names, p)
 		}
 	}
+	calls := make([]place, len(f.Calls))
+	for i, c := range f.Calls {
+		calls[i] = place{c.Session, c.Key}
+	}
+	left, err := d.left(out.Sessions, calls)
+	if err != nil {
+		return nil, err
+	}
+	out.Missing, out.Look, out.Redact, out.Delete = left.missing, left.look, left.redact, left.remove
+	return out, nil
+}
+
+// place is where in a session a text was written or read.
+type place struct {
+	session string
+	key     echo.Key
+}
+
+// left says what has a text still that was forgotten: sessions that are not here, and the commands for the others.
+type left struct{ missing, look, redact, remove []string }
+
+// left returns what has a text still, of the sessions that have written or read it.
+func (d *Desk) left(sessions []string, calls []place) (*left, error) {
 	here, err := d.here()
 	if err != nil {
 		return nil, err
 	}
-	known := " " + strings.Join(here, " ") + " "
-	for _, s := range out.Sessions {
-		if !strings.Contains(known, " "+s+" ") {
-			out.Missing = append(out.Missing, s)
+	out := &left{[]string{}, []string{}, []string{}, []string{}}
+	for _, s := range sessions {
+		if !slices.Contains(here, s) {
+			out.missing = append(out.missing, s)
 		}
 	}
-	for _, call := range f.Calls {
-		if slices.Contains(out.Missing, call.Session) {
+	for _, call := range calls {
+		if slices.Contains(out.missing, call.session) {
 			continue
 		}
-		if call.Key.Path().Turn == 0 {
-			out.Delete = withOnce(out.Delete, "windlass sessions delete "+call.Session)
+		if call.key.Path().Turn == 0 {
+			out.remove = withOnce(out.remove, "windlass sessions delete "+call.session)
 			continue
 		}
-		out.Look = withOnce(out.Look, seeing(call.Session, call.Key))
-		out.Redact = withOnce(out.Redact, "windlass sessions redact "+call.Session+" HASH --parts")
+		out.look = withOnce(out.look, seeing(call.session, call.key))
+		out.redact = withOnce(out.redact, "windlass sessions redact "+call.session+" HASH --parts")
 	}
 	return out, nil
 }

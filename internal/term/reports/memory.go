@@ -215,19 +215,12 @@ func Forgotten(f *memories.Forgotten, done bool) (lines []string) {
 	} else {
 		lines = append(lines, fmt.Sprintf("The bank %s would forget the text of %s of %s.", f.Bank, what, f.Path))
 	}
-	add := func(head string, list []string) {
-		if len(list) > 0 {
-			lines = append(lines, head)
-			for _, one := range list {
-				lines = append(lines, "  "+one)
-			}
-		}
-	}
-	add("Also under the names that the file had before:", f.Names)
-	add("Other files of the bank have, or had, one of the texts, and keep it:", f.Also)
-	add("Messages of sessions have the text still. These commands print them, with their hashes:", f.Look)
-	add("These take it out, with the HASH of such a message:", f.Redact)
-	add("In the records of sessions it is a value of a phase without a model, too. Redaction does not reach that yet; these remove the session:", f.Delete)
-	add("Sessions that are not on this machine have it in their records, too:", f.Missing)
-	return lines
+	return append(lines, leftOver([]head{
+		{"Also under the names that the file had before:", f.Names},
+		{"Other files of the bank have, or had, one of the texts, and keep it:", f.Also},
+		{"Messages of sessions have the text still. These commands print them, with their hashes:", f.Look},
+		{"These take it out, with the HASH of such a message:", f.Redact},
+		{"In the records of sessions it is a value of a phase without a model, too. Redaction does not reach that yet; these remove the session:", f.Delete},
+		{"Sessions that are not on this machine have it in their records, too:", f.Missing},
+	})...)
 }
