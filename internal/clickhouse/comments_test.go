@@ -23,6 +23,7 @@ var documented = map[string][]string{
 	"soundings": {"soundings"}, "ballots": {"ballots"}, "judges": {"judges"},
 	"waits": {"waits"}, "grants": {"grants"}, "signals": {"signals"},
 	"memory_versions": {"memory_versions"}, "memory_reads": {"memory_reads"}, "messages": {"messages"},
+	"memos": {"memos"}, "memo_reads": {"memo_reads"},
 	"the cost views":    {"cost_by_session", "cost_by_cascade", "cost_by_phase", "cost_by_model", "cost_by_day", "cost_by_tag"},
 	"the savings views": {"savings_by_session", "savings_by_phase", "savings_by_model"}, "schema_migrations": {"schema_migrations"},
 }

@@ -717,3 +717,34 @@ LEFT JOIN
     WHERE node_type = 'value' AND JSONHas(data_json, 'action') AND JSONHas(data_json, 'messages')
     GROUP BY session_id, phase, visit, hash, nth
 ) AS c ON c.session_id = m.session_id AND c.phase = m.phase_name AND c.visit = m.visit AND c.hash = m.content_hash AND c.nth = m.nth;
+
+-- One row per version of a memo that a run has written. What people write is only in the files of memos.
+CREATE OR REPLACE VIEW {{table "memos"}}{{onCluster}} AS
+SELECT m.session_id AS session_id, m.seq AS seq, m.at AS at, {{placeOf "m"}},
+       JSONExtractString(v, 'memo') AS memo, JSONExtractString(v, 'version') AS version, JSONExtractString(v, 'scope') AS scope,
+       JSONExtractString(m.data_json, 'project') AS project, JSONExtractString(m.data_json, 'tool') AS action,
+       JSONExtract(v, 'tags', 'Array(String)') AS tags, JSONExtractString(v, 'hash') AS text_hash, JSONExtractBool(v, 'gone') AS gone
+FROM
+(
+    SELECT *, {{template "copied"}}
+    FROM {{table "unified_logs"}} AS l FINAL {{template "joinForks"}}
+    WHERE node_type = 'value' AND JSONHas(data_json, 'tool') AND JSONHas(data_json, 'project')
+) AS m
+ARRAY JOIN JSONExtractArrayRaw(m.data_json, 'wrote') AS v
+WHERE NOT m.copied;
+
+-- One row per version of a memo that a run was told of: by a call of a tool, or brought to a turn by the words of a message.
+CREATE OR REPLACE VIEW {{table "memo_reads"}}{{onCluster}} AS
+SELECT m.session_id AS session_id, m.seq AS seq, m.at AS at, {{placeOf "m"}},
+       JSONExtractString(v, 'memo') AS memo, JSONExtractString(v, 'version') AS version, JSONExtractString(v, 'scope') AS scope,
+       JSONExtractString(m.data_json, 'project') AS project,
+       if(JSONHas(m.data_json, 'tool'), JSONExtractString(m.data_json, 'tool'), 'brought') AS action,
+       JSONExtract(v, 'tags', 'Array(String)') AS tags, JSONExtractString(v, 'hash') AS text_hash
+FROM
+(
+    SELECT *, {{template "copied"}}
+    FROM {{table "unified_logs"}} AS l FINAL {{template "joinForks"}}
+    WHERE node_type = 'value' AND JSONHas(data_json, 'project') AND (JSONHas(data_json, 'tool') OR JSONHas(data_json, 'memos'))
+) AS m
+ARRAY JOIN arrayConcat(JSONExtractArrayRaw(m.data_json, 'read'), JSONExtractArrayRaw(m.data_json, 'memos')) AS v
+WHERE NOT m.copied;

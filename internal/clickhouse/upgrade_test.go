@@ -49,7 +49,7 @@ func databaseOfBefore(t *testing.T) clickhouse.Options {
 	places := regexp.MustCompile(`\n *(node|ward) +UInt32,|, (node|ward)\b`)
 	forks := regexp.MustCompile("(?s)\n *(forked_[a-z]+|child_of|child_key|root|depth) [^\n]* MATERIALIZED [^\n]*| AS l FINAL LEFT JOIN\n\\([^;]*\\) AS f ON session_id = f\\.fork|" +
 		", toBool\\(seq <= ifNull\\(f\\.copied_upto, 0\\)\\) AS copied| WHERE NOT c\\.copied")
-	of9 := regexp.MustCompile("VIEW `[^`]+`\\.`(context_selections|sent_messages|sessions|children|context_calls|phase_selections|savings_by_[a-z]+|session_tags|cost_by_tag|soundings|ballots|judges|waits|grants|signals|memory_versions|memory_reads|messages)`")
+	of9 := regexp.MustCompile("VIEW `[^`]+`\\.`(context_selections|sent_messages|sessions|children|context_calls|phase_selections|savings_by_[a-z]+|session_tags|cost_by_tag|soundings|ballots|judges|waits|grants|signals|memory_versions|memory_reads|memos|memo_reads|messages)`")
 	for _, s := range statements {
 		if of9.MatchString(s) {
 			continue // views of tables with the new columns
