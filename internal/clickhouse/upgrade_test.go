@@ -29,7 +29,7 @@ func TestSchemaHasVersions(t *testing.T) {
 		return hex.EncodeToString(sum[:8])
 	}
 	require.Equal(t, "f667d7448989dca0", sum(tables), "the tables have changed since version 11: raise schemaVersion and write their new sum here")
-	require.Equal(t, "5ac7b410fe1d8d32", sum(views), "the views have changed since version 11: raise viewsVersion and write their new sum here")
+	require.Equal(t, "853ca45d63ddaa07", sum(views), "the views have changed since version 11: raise viewsVersion and write their new sum here")
 }
 
 // databaseOfBefore makes a database as windlass did before views had a version: its views of costs
