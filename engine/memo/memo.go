@@ -182,3 +182,23 @@ func listed(heading string, memos []*Memo) string {
 }
 
 func counted(n int) string { return quantity.Of(n, "memo") }
+
+// Quoted returns the texts of the memos that a model was shown: of a result of a tool, or of a message that brings memos.
+func Quoted(shown string) (texts []string) {
+	var lines []string
+	end := func() {
+		if len(lines) > 0 {
+			texts = append(texts, strings.Join(lines, "\n"))
+		}
+		lines = nil
+	}
+	for line := range strings.SplitSeq(shown, "\n") {
+		if quoted, is := strings.CutPrefix(line, "> "); is {
+			lines = append(lines, quoted)
+			continue
+		}
+		end()
+	}
+	end()
+	return texts
+}

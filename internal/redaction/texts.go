@@ -17,6 +17,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade/continuity"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/memo"
 	"github.com/windlass-run/windlass/engine/standing"
 	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/oneline"
@@ -188,8 +189,11 @@ func textsOf(m *echo.Message) []string {
 }
 
 // readOut returns what the engine reads out of an answer, and keeps by itself: the scratchpad, the state block and its parts, and
-// the answer without them; of a message that stands at the end of a request, what stands.
+// the answer without them; of a message that stands at the end of a request, what stands; of memos, each of them.
 func readOut(m *echo.Message, text string) (all []string) {
+	if m.Kind() == echo.KindMemos || memo.Is(m.Tool()) {
+		return memo.Quoted(text)
+	}
 	if m.Kind().Stands() {
 		_, value, _ := strings.Cut(text, "\n\n")
 		return append(partTexts(value), value)
