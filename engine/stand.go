@@ -10,6 +10,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/cascade/continuity"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/bringing"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/standing"
 	"github.com/windlass-run/windlass/engine/views"
@@ -29,11 +30,11 @@ type stands struct {
 	stood  map[string]bool   // those that have stood in this visit
 	before map[string]string // their values before the newest answer
 	wanted int               // the number of the change by which the state block is to be made anew; 0: it is not
-	memos  bringing
+	memos  bringing.Memos
 }
 
 func standsOf(v *visit) *stands {
-	return &stands{Place: v.Place, run: v.run, tools: &v.tools.ownTools, names: standNames(continuityOf(v)), stood: map[string]bool{}, memos: bringingOf(v)}
+	return &stands{Place: v.Place, run: v.run, tools: &v.tools.ownTools, names: standNames(continuityOf(v)), stood: map[string]bool{}, memos: bringing.Of(v.Place, v.tools.ownTools.messages.Session, continuityOf(v).Memos, memosOf(v.run))}
 }
 
 // standNames are the values of the state that stand at the end of requests, in their order there, where a phase has them.
@@ -49,7 +50,7 @@ func standNames(on continuity.InForce) (names []string) {
 
 // put puts what stands at the end of the request that comes behind the history: first the memos that were brought.
 func (s *stands) put(ctx context.Context) error {
-	if err := s.memos.put(ctx); err != nil {
+	if err := s.memos.Put(ctx); err != nil {
 		return err
 	}
 	s.before = map[string]string{}

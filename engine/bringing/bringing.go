@@ -1,4 +1,5 @@
-package engine
+// Package bringing puts the memos that the words of a message bring at the end of the requests of a phase.
+package bringing
 
 import (
 	"context"
@@ -8,8 +9,8 @@ import (
 	"github.com/windlass-run/windlass/engine/memo"
 )
 
-// bringing brings memos to the requests of a visit, by the words of its newest message. The goroutine of the visit uses it.
-type bringing struct {
+// Memos brings memos to the requests of a visit, by the words of its newest message. The goroutine of the visit uses it.
+type Memos struct {
 	*core.Place
 	on      bool
 	session *echo.Session
@@ -19,13 +20,14 @@ type bringing struct {
 	stood   bool // memos have stood at the end of a request
 }
 
-func bringingOf(v *visit) bringing {
-	return bringing{Place: v.Place, on: continuityOf(v).Memos, session: v.tools.ownTools.messages.Session, desk: memosOf(v.run)}
+// Of returns what brings memos to a visit of a session, where it has memos.
+func Of(visit *core.Place, session *echo.Session, on bool, desk memo.Desk) Memos {
+	return Memos{Place: visit, on: on, session: session, desk: desk}
 }
 
-// put puts the memos that the newest message brings at the end of the request that comes behind the history. A request that
+// Put puts the memos that the newest message brings at the end of the request that comes behind the history. A request that
 // is made anew in its turn has them already.
-func (b *bringing) put(ctx context.Context) error {
+func (b *Memos) Put(ctx context.Context) error {
 	if !b.on || b.at == b.Here() {
 		return nil
 	}
