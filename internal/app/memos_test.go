@@ -93,7 +93,8 @@ func TestMemosOverSessions(t *testing.T) {
 func TestMemosOfAResumedSession(t *testing.T) {
 	t.Parallel()
 	a, job := newApp(t), treeJob(t, memoFiles, "m.json")
-	answers := []string{saveTide, findAll, saveEditor, "done"}
+	runs(t, a, job, "first", &remembering{t: t, answers: []string{`save_memo {"text":"The sea is green."}`, "done"}})
+	answers := []string{saveTide, findAll, saveEditor, `save_memo {"text":"Seas are wide."}`, "done"}
 	runs(t, a, job, "whole", &remembering{t: t, answers: answers})
 	rec := a.recording(t, "whole")
 	for n := 1; n < len(rec.Entries); n++ {
@@ -115,7 +116,7 @@ func TestMemosOfAResumedSession(t *testing.T) {
 		require.NoError(t, r.Close().Err)
 		verifyTree(t, a, id)
 	}
-	require.Len(t, memosOf(t, a), 2)
+	require.Len(t, memosOf(t, a), 4)
 }
 
 // A fork may use memos that the session it comes from did not use.
