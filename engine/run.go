@@ -14,7 +14,7 @@ import (
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/lookup"
-	"github.com/windlass-run/windlass/engine/memory"
+	"github.com/windlass-run/windlass/engine/recollection"
 	"github.com/windlass-run/windlass/engine/texts"
 	"github.com/windlass-run/windlass/engine/toolset"
 )
@@ -36,7 +36,7 @@ func (r *Runner) Run(ctx context.Context, spec Spec) (*Result, error) {
 		err = run.takeFiles()
 	}
 	if err == nil {
-		err = memory.Open(ctx, run.rec, effect.Site{Cascade: spec.Cascade.CascadeID}, r.Banks, run.session.ID, cascade.BanksOf(spec.Cascade))
+		err = recollection.Open(ctx, run.rec, spec.Cascade, r.Banks, &run.own.notes, run.session.ID)
 	}
 	if err == nil {
 		err = run.follow(ctx)

@@ -90,6 +90,7 @@ func readData(e *echo.Entry) error {
 		echo.StepSeed: reads[echo.Seed], echo.StepWinners: reads[echo.WinningRewrites], echo.StepRoom: reads[echo.Room],
 		echo.StepFire: reads[echo.Fired], echo.StepArtifact: reads[echo.Artifact], echo.StepFound: reads[echo.ArtifactsFound],
 		echo.StepAudible: reads[echo.Audible], echo.StepChange: reads[echo.ViewChange], echo.StepBank: reads[echo.MemoryStart], echo.StepMemory: reads[echo.MemoryCall],
+		echo.StepProject: reads[echo.ProjectFile],
 	}
 	read := nodes[e.NodeType]
 	if e.NodeType == echo.NodeValue {

@@ -127,6 +127,7 @@ var valuePlaces = map[echo.StepKind]*echo.ContentPlace{
 		"text": aText, "path": aText, "seen": listOf(object(map[string]*echo.ContentPlace{"path": aText})),
 		"read": memoryPlaces, "wrote": memoryPlaces,
 	}),
+	echo.StepProject: object(map[string]*echo.ContentPlace{"text": aText, "problem": aText}),
 	echo.StepAudible: object(map[string]*echo.ContentPlace{"text": aText, "problem": aText, "unsaid": aText}),
 	echo.StepChange:  object(map[string]*echo.ContentPlace{"problem": aText}),
 	echo.StepCascade: object(map[string]*echo.ContentPlace{"name": aText, "cascade": cascadePlace, "library": libraryPlace, "problem": aText}),
