@@ -149,6 +149,11 @@ bench-selection: ## measure what selections find of the evidence in the conversa
 	@test -n "$(DATA)" || { echo "usage: make bench-selection DATA=FILE, a file in the format of LoCoMo"; exit 2; }
 	cd bench && go run ./selection $(FLAGS) "$(abspath $(DATA))"
 
+.PHONY: bench-memory
+bench-memory: ## measure what a bank that remembers by itself has of the evidence in the conversations of the file DATA (docs/measured.md)
+	@test -n "$(DATA)" || { echo "usage: make bench-memory DATA=FILE, a file in the format of LoCoMo"; exit 2; }
+	cd bench && go run ./memory $(FLAGS) "$(abspath $(DATA))"
+
 .PHONY: bench-judges
 bench-judges: ## measure how honest the choice among candidates is, with simulated judges (docs/soundings.md)
 	cd bench && go run ./judges $(FLAGS)

@@ -122,6 +122,14 @@ func (b *Builder) Frontier(c echo.Carry) int {
 	return b.draft.turns[turn-1]
 }
 
+// MarkReduced marks the messages of a history of which the newest view does not hold the whole.
+func (b *Builder) MarkReduced(history []echo.Item) {
+	d := b.draft
+	for i := range min(len(history), d.view.before, len(d.nodes)) {
+		history[i].Reduced = d.nodes[i].cur.sent == nil || !d.nodes[i].cur.form.whole()
+	}
+}
+
 // Masked reports whether the newest view does not hold the whole of the tool result with this hash.
 func (b *Builder) Masked(h echo.Hash) bool {
 	i, ok := b.draft.newest[h]

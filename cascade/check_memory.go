@@ -11,9 +11,11 @@ import (
 // checkMemory holds the memory of a phase against its rules.
 func (k *checker) checkMemory(p located) {
 	of := continuity.Phase{At: p.at, Title: p.title(), Model: p.asksModel(), Tool: p.Tool, Uses: p.Tackle, Own: p.Memory, Bank: k.cascade.BankOf(p.Phase)}
+	of.Recall, of.Taken = RecallToolOf(k.cascade, p.Phase), k.isTool
 	if !k.known.Recorded { // what is redacted of a recorded one may be no command any more
 		of.Inputs = p.Inputs
 	}
+	continuity.CheckMemory(p.at, p.Memory)
 	of.Check()
 	misplaced := ""
 	if !p.asksModel() {
@@ -26,11 +28,17 @@ func (k *checker) checkMemory(p located) {
 	}
 }
 
+// isTool reports whether there is a tool of a name, whether a phase uses it or not.
+func (k *checker) isTool(name string) bool {
+	return IsEngineTool(name) || slices.Contains(k.known.Tools, name) ||
+		slices.ContainsFunc(k.cascade.Tools, func(t Tool) bool { return t.ToolID == name })
+}
+
 // checkBank warns of a bank of the cascade that no phase uses.
 func (k *checker) checkBank() {
-	continuity.CheckName(k.root)
 	continuity.CheckSettings(k.root, k.cascade.Continuity, "")
 	m := k.cascade.Memory
+	continuity.CheckMemory(k.root, m)
 	if !m.On() || !k.root.Intact("memory") {
 		return
 	}

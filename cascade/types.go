@@ -144,14 +144,48 @@ func ContinuityOf(c *Cascade, p *Phase) continuity.InForce {
 // BankOf returns the bank of memory that a phase uses: its own, else that of the cascade; "" where it uses none, as a phase
 // that neither asks a model nor runs the memory tool.
 func (c *Cascade) BankOf(p *Phase) string {
-	m := p.Memory
-	if m == nil {
-		m = c.Memory
+	if m := MemoryOf(c, p); m != nil {
+		return m.Name
 	}
-	if !m.On() || p.Deterministic() && p.Tool != memory.Tool {
+	return ""
+}
+
+// MemoryOf returns the memory of a phase: its own, else that of the cascade; nil where it has none, as a phase that neither
+// asks a model nor runs the memory tool.
+func MemoryOf(c *Cascade, p *Phase) *continuity.Memory {
+	if p.Deterministic() && p.Tool != memory.Tool {
+		return nil
+	}
+	if p.Memory != nil {
+		return p.Memory
+	}
+	return c.Memory
+}
+
+// RecallToolOf returns the name of the tool by which the model of a phase searches in its bank; "" where it cannot.
+func RecallToolOf(c *Cascade, p *Phase) string {
+	if p.Deterministic() {
 		return ""
 	}
-	return m.Name
+	return MemoryOf(c, p).Tool()
+}
+
+// ProjectFileOf returns the file of the project folder that stands in the system prompt of a phase; "" for none.
+func ProjectFileOf(c *Cascade, p *Phase) string {
+	if m := MemoryOf(c, p); m != nil && !p.Deterministic() {
+		return m.ProjectFile
+	}
+	return ""
+}
+
+// ProjectFilesOf returns the files of the project folder that phases of a cascade are shown, each once, in their order.
+func ProjectFilesOf(c *Cascade) (paths []string) {
+	for p := range c.EachPhase() {
+		if path := ProjectFileOf(c, p); path != "" && !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // BanksOf returns the banks of memory that the phases of a cascade use, each once, in their order.

@@ -10,7 +10,9 @@ type MemoryStart struct {
 	Project string `json:"project,omitempty"` // the project folder that the bank belongs to: 16 hexadecimal digits of the hash of its path
 }
 
-// MemoryCall is what a call of the memory tool came to. Its key is below that of the call.
+// MemoryCall is what a call of the memory tool came to, or a search in a bank. Its key is below that of the call. Below the
+// key of a visit it is what the bank has remembered of that. Remembered texts have no path, and their hashes are the ids of
+// their versions.
 type MemoryCall struct {
 	Project  string          `json:"project,omitempty"` // as in [MemoryStart]
 	Bank     string          `json:"bank"`              // as the cascade names it
@@ -38,6 +40,17 @@ type MemoryVersion struct {
 	From    string `json:"from,omitempty"` // the path that it was renamed from
 }
 
+// ProjectFile is a file of the project folder as a run sees it. Its key names its path.
+type ProjectFile struct {
+	Path    string `json:"path"`           // below the project folder, with slashes
+	Hash    Hash   `json:"hash,omitempty"` // of its text; "": it was not there
+	Bytes   int    `json:"bytes,omitempty"`
+	Text    string `json:"text,omitempty"`    // where the file is short enough, else its headings
+	Cut     bool   `json:"cut,omitempty"`     // Text has the headings
+	Problem string `json:"problem,omitempty"` // why it cannot be read
+}
+
+func (ProjectFile) kind() kind { return kind{NodeValue, StepProject} }
 func (MemoryStart) kind() kind { return kind{NodeValue, StepBank} }
 func (MemoryCall) kind() kind  { return kind{NodeValue, StepMemory} }
 

@@ -143,7 +143,7 @@ var rarePayloads = map[string]bool{
 	"RunStart": true, "RunEnd": true, "Resume": true, "Route": true, "PhaseStart": true, "PhaseEnd": true, "Handoff": true, "ModelFacts": true,
 	"InterSelection": true, "Findings": true, "Menu": true, "Similarity": true, "ChildStart": true, "ChildEnd": true, "Stopped": true, "FoundCascade": true,
 	"Candidate": true, "Seed": true, "WinningRewrites": true, "Room": true, "Ballot": true, "Choice": true,
-	"Wait": true, "Answer": true, "Fired": true, "Artifact": true, "ArtifactsFound": true, "Audible": true, "ViewChange": true, "MemoryStart": true, "MemoryCall": true, "MemosStart": true, "MemoCall": true, "MemosBrought": true,
+	"Wait": true, "Answer": true, "Fired": true, "Artifact": true, "ArtifactsFound": true, "Audible": true, "ViewChange": true, "MemoryStart": true, "MemoryCall": true, "MemosStart": true, "MemoCall": true, "MemosBrought": true, "ProjectFile": true,
 }
 
 func TestRandomPayloadsAreEncodedAsJSON(t *testing.T) {

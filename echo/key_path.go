@@ -99,7 +99,8 @@ const (
 	StepAudible    StepKind = "audible"   // numbered: what a person said while the phase ran
 	StepChange     StepKind = "change"    // numbered: what a person has taken out of the views of the session, or back
 	StepBank       StepKind = "bank"      // named: what of a bank of memory a run sees
-	StepMemory     StepKind = "memory"    // what a call of the memory tool came to
+	StepMemory     StepKind = "memory"    // what a call of the memory tool came to, a search in a bank, or what a bank has remembered of a visit
+	StepProject    StepKind = "project"   // named: a file of the project folder, for the system prompt
 	StepMemos      StepKind = "memos"     // which memos a run sees
 	StepMemo       StepKind = "memo"      // what a call of a tool of memos came to
 	StepBrought    StepKind = "brought"   // which memos a message has brought
@@ -118,7 +119,7 @@ const (
 // isNamed reports whether a name follows the kind.
 func (k StepKind) isNamed() bool {
 	switch k { //nolint:exhaustive // the others have none
-	case StepChild, StepAsync, StepFacts, StepBank, StepStands, StepInput, StepState, StepCallout, StepTemplate, StepValidate, StepVerdict:
+	case StepChild, StepAsync, StepFacts, StepBank, StepProject, StepStands, StepInput, StepState, StepCallout, StepTemplate, StepValidate, StepVerdict:
 		return true
 	}
 	return false

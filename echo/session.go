@@ -14,6 +14,7 @@ type Item struct {
 	Pinned  bool    // always sent in full, as callouts are
 	Foreign Foreign // why its calls and results are sent as text; "": they are not
 	Kept    bool    // brought in by a selection: its age does nothing to it, only the guard does
+	Reduced bool    // the last request of its phase did not have the whole of it
 	Order   int     // its running number in the session, from 1; 0: it was brought in from another phase
 	Origin  *Spot   // of what was brought in: the message that it shows; nil: that is not known
 

@@ -29,11 +29,11 @@ func (c *conversation) listen(ctx context.Context) error {
 func (c *conversation) changed(ctx context.Context, taken *hearing.Taken) error {
 	views.Changed(c.views, taken.Were)
 	if taken.Rebuild > 0 {
-		c.stands.wanted = taken.Rebuild
+		c.stands.Wanted = taken.Rebuild
 	}
-	err := c.stands.follow(taken.Before)
+	err := c.stands.Follow(taken.Before)
 	if err == nil && len(c.Record.History) > 0 { // else there is nothing yet from which it could be made
-		err = c.stands.rebuild(ctx, c.views)
+		err = c.stands.Rebuild(ctx, c.views)
 	}
 	return err
 }
@@ -45,7 +45,7 @@ func (c *conversation) hear(ctx context.Context, place echo.Key) (hearing.Heard,
 	if h.Retract {
 		c.tools.chosen = c.tools.before
 		if err == nil {
-			err = c.stands.takeBack()
+			err = c.stands.TakeBack()
 		}
 	}
 	return h, err

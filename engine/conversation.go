@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/engine/hearing"
 	"github.com/windlass-run/windlass/engine/inquiry"
 	"github.com/windlass-run/windlass/engine/modeltext"
+	"github.com/windlass-run/windlass/engine/upkeep"
 	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/quantity"
 )
@@ -23,7 +24,7 @@ type conversation struct {
 	told     int  // the turn at which the model was told that the run was resumed; 0: none
 	hearing  *hearing.Hearing
 	spoken   bool // a person has said what the next turn is to answer
-	stands   *stands
+	stands   *upkeep.Stands
 }
 
 // converse makes attempts until an answer passes every check, and returns it. The first empty

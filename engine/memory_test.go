@@ -23,6 +23,9 @@ type shelfOf struct {
 	asked  []string // the commands and how much of the bank their runs see
 	broken error
 	at     uint64
+
+	texts   []memory.Text // that it has remembered
+	project map[string]string
 }
 
 func (s *shelfOf) Start(_ context.Context, bank, session string) (*echo.MemoryStart, error) {

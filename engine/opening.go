@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-run/windlass/engine/memo"
 	"github.com/windlass-run/windlass/engine/modeltext"
 	"github.com/windlass-run/windlass/engine/phasecontext"
+	"github.com/windlass-run/windlass/engine/recollection"
 	"github.com/windlass-run/windlass/engine/standing"
 	"github.com/windlass-run/windlass/engine/texts"
 	"github.com/windlass-run/windlass/engine/toolset"
@@ -90,6 +91,9 @@ func (o *opening) systemText() (string, error) {
 	var parts []string
 	if o.v.Record.Prompted && len(o.v.tools.set.Specs) > 0 {
 		parts = append(parts, modeltext.Manual(o.v.tools.set.Specs))
+	}
+	if text := recollection.Project(o.v.run.spec.Cascade, o.v.Def, &o.v.run.own.notes); text != "" {
+		parts = append(parts, text)
 	}
 	if o.v.Def.ChoosesRoute() {
 		parts = append(parts, "Before your final answer, call route_to to choose which phase runs next. "+

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/windlass-run/windlass/echo"
@@ -13,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/engine/lookup"
 	"github.com/windlass-run/windlass/engine/standing"
 	"github.com/windlass-run/windlass/engine/toolset"
+	"github.com/windlass-run/windlass/engine/upkeep"
 )
 
 // ownTools runs the tools by which a phase reads and changes the run itself: they are no effects.
@@ -78,4 +80,20 @@ func (o *ownTools) setState(name string, value any) error {
 	value = o.Rec.StateKept(key, value)
 	o.messages.Session.Set(o.Record, name, value)
 	return o.Rec.Add(key, echo.State{Key: name, Value: value})
+}
+
+// onScratchpad answers the call of the tool scratchpad at a key. Marks of a redaction have other sizes than what they stand for: then
+// it is too long where the record says so.
+func (o *ownTools) onScratchpad(key echo.Key, args json.RawMessage) (text string, failed bool, err error) {
+	old, most := upkeep.TextOf(o.messages.Session, standing.Scratchpad), standing.MostBytes
+	if e := o.Rec.Peek(echo.NodeToolCall, key); e != nil && o.Rec.SomethingRedacted(e) {
+		if most = math.MaxInt; e.Message.Failed() {
+			most = 0
+		}
+	}
+	now, text, failed, err := standing.Do(args, old, most)
+	if err != nil || now == old {
+		return text, failed, err
+	}
+	return text, failed, o.setState(standing.Scratchpad, now)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/inquiry"
 	"github.com/windlass-run/windlass/engine/phasecontext"
+	"github.com/windlass-run/windlass/engine/recollection"
 	"github.com/windlass-run/windlass/engine/sounding"
 	"github.com/windlass-run/windlass/engine/texts"
 	"github.com/windlass-run/windlass/engine/toolset"
@@ -69,8 +70,25 @@ func (r *run) visit(ctx context.Context, p *cascade.Phase) (outcome, error) {
 func (v *visit) do(ctx context.Context) (outcome, error) {
 	start := v.Rec.Active()
 	out, err := v.perform(ctx)
+	if err == nil {
+		err = v.located(remember(ctx, v))
+	}
 	v.result.DurationMS = effect.Millis(v.Rec.Active().Sub(start))
 	return out, v.finish(ctx, out, err)
+}
+
+// remember has the bank of the phase remember what was said in a visit, but not in one of several tries.
+func remember(ctx context.Context, v *visit) error {
+	if v.scope == scopeTry || v.run.spec.Trial != nil || v.Def.ForEach != nil && v.scope != scopeElement {
+		return nil
+	}
+	w := &recollection.Visit{
+		Place: v.Place, Cascade: v.run.spec.Cascade, Banks: v.run.Banks, Session: v.run.session.ID, History: v.run.session.Present(v.Record), Passed: v.result.Reason != echo.StopExhausted,
+	}
+	if newOpening(v).includesInput() || v.templates.Uses(v.Def.Instructions, "input") {
+		w.Input = v.run.spec.Input
+	}
+	return recollection.Keep(ctx, w)
 }
 
 func (r *run) newVisit(p *cascade.Phase, where visitAt) *visit {

@@ -152,7 +152,7 @@ func (c *toolCalls) performAll(ctx context.Context, plan []plannedCall) error {
 
 // perform runs one call, in its branch, once it is approved where that is needed.
 func (c *toolCalls) perform(ctx context.Context, p *plannedCall) (err error) {
-	if desk.Answers(p.call.Name) {
+	if c.desk.Answers(p.call.Name) {
 		text, failed, err := c.desk.Answer(ctx, p.key, p.call.Name, p.args)
 		if err != nil {
 			return err

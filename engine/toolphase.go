@@ -87,7 +87,7 @@ func (v toolPhase) tryTool(ctx context.Context, spec effect.ToolSpec) (value any
 	if len(violations) > 0 {
 		return nil, args, &core.ToolError{Tool: spec.Name, Kind: "invalid_arguments", Message: "its inputs do not match its schema:\n" + toolset.Bullets(violations)}
 	}
-	if desk.Answers(spec.Name) {
+	if v.tools.desk.Answers(spec.Name) {
 		text, failed, err := v.tools.desk.Answer(ctx, v.At(echo.StepTool), spec.Name, args)
 		if err == nil && failed {
 			err = &core.ToolError{Tool: spec.Name, Kind: "failed", Message: text}

@@ -17,9 +17,9 @@ const maxRefusals = 10
 
 // takeTurn is one model call together with the tool results that answer it.
 func (c *conversation) takeTurn(ctx context.Context, noTools bool) (*effect.ModelResponse, error) {
-	err := c.stands.rebuild(ctx, c.views)
+	err := c.stands.Rebuild(ctx, c.views)
 	if err == nil {
-		err = c.stands.put(ctx)
+		err = c.stands.Put(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (c *conversation) takeTurn(ctx context.Context, noTools bool) (*effect.Mode
 	c.result.Turns++
 	c.tools.before = c.tools.chosen
 	c.enter(resp.Message)
-	if err := c.stands.keep(resp.Message); err != nil {
+	if err := c.stands.Keep(resp.Message); err != nil {
 		return nil, err
 	}
 	if len(resp.Message.ToolCalls()) == 0 {
@@ -65,7 +65,7 @@ func (c *conversation) send(ctx context.Context, noTools bool) (*effect.ModelRes
 		if changed, err := c.hearing.Change(ctx, key); err != nil {
 			return nil, err
 		} else if changed { // also where a run was stopped here: the request is made anew
-			if err := c.stands.put(ctx); err != nil {
+			if err := c.stands.Put(ctx); err != nil {
 				return nil, err
 			}
 			continue

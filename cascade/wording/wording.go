@@ -343,8 +343,6 @@ func (w Words) Later(at document.Place, key string) bool {
 		}
 	case toolPointer.MatchString(pointer):
 		later = []string{"steps"}
-	case isMemory(pointer):
-		later = []string{"remember", "recall_tool", "project_file"}
 	}
 	return slices.Contains(later, key)
 }

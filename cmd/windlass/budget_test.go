@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
+	"github.com/windlass-run/windlass/internal/commandline/limitflags"
 )
 
 func TestLimits(t *testing.T) {
@@ -31,7 +32,7 @@ func TestLimits(t *testing.T) {
 			t.Parallel()
 			var o app.Limits
 			cmd := &cobra.Command{}
-			limitFlags(cmd, &o)
+			limitflags.Add(cmd.Flags(), &o)
 			require.NoError(t, cmd.ParseFlags(tt.args))
 			require.Equal(t, tt.want, o.Apply(base))
 			require.NoError(t, o.Check())
@@ -110,7 +111,7 @@ func TestWrongLimits(t *testing.T) {
 		{"--max-tokens", "99999999999999999999"},
 	} {
 		cmd := &cobra.Command{}
-		limitFlags(cmd, &app.Limits{})
+		limitflags.Add(cmd.Flags(), &app.Limits{})
 		require.ErrorContains(t, cmd.ParseFlags(args), "from 0 on, where 0 is no limit", args)
 	}
 	for _, v := range []float64{-1, math.NaN(), math.Inf(1)} {

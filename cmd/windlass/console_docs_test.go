@@ -43,5 +43,5 @@ func TestShownOutput(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, 14, total)
+	require.Equal(t, 17, total)
 }

@@ -84,19 +84,27 @@ of the last 30 runs with the bank has read are named: nobody may need them any m
 
 func newMemoryShowCommand(con *console) *cobra.Command {
 	var version string
+	var remembered bool
 	cmd := &cobra.Command{
 		Use:   "show NAME [PATH]",
 		Short: "Show the files of a bank, or the text of one",
 		Long: `Shows the files of a bank: size, when each was written, and by whom. With PATH it prints the text of a file as it is; a terminal
-is shown it without what would control it. --version prints it as an older version has it: windlass memory history has the ids.`,
-		Example: "  windlass memory show notes\n  windlass memory show shared:style rules.md\n  windlass memory show notes todo.md --version 2a424662",
+is shown it without what would control it. --version prints it as an older version has it: windlass memory history has the ids.
+--remembered shows the texts that the bank has remembered by itself, where they come from and who has found them; with the HASH of
+one in place of PATH that text.`,
+		Example: "  windlass memory show notes\n  windlass memory show shared:style rules.md\n  windlass memory show notes todo.md --version 2a424662\n  windlass memory show notes --remembered",
 		Args:    bankAndPath,
 	}
 	cmd.Flags().StringVar(&version, "version", "", "the text as this version has it: its `ID`, or the beginning of it")
+	cmd.Flags().BoolVar(&remembered, "remembered", false, "the texts that the bank has remembered by itself, or the one with a hash")
+	exclude(cmd, "version", "remembered")
 	con.wideFlag(cmd)
 	return memoryCommand(con, cmd, func(_ *cobra.Command, desk *memories.Desk, args []string) error {
 		if len(args) == 1 && version != "" {
 			return exit.UsageError(errors.New("--version goes with PATH"), "windlass memory history "+args[0])
+		}
+		if remembered {
+			return showRemembered(con, desk, args[0], append(args, "")[1])
 		}
 		file, list, err := desk.Show(args[0], append(args, memory.Root)[1], version)
 		if err != nil {
@@ -105,17 +113,35 @@ is shown it without what would control it. --version prints it as an older versi
 		if file != nil {
 			return con.print(file, func() error {
 				warning(con, reports.MemoryDiverging(args[0], file))
-				return reports.MemoryText(con.out, file)
+				return reports.MemoryText(con.out, file.Text)
 			})
 		}
 		return con.print(list, func() error {
 			if len(list) == 0 {
-				fmt.Fprintf(con.err, "The bank %s has no files.\n", args[0])
+				fmt.Fprintf(con.err, "The bank %s has no files. What it remembers by itself: windlass memory show %[1]s --remembered\n", args[0])
 				return nil
 			}
 			warning(con, reports.Diverging(args[0], list))
 			return con.table(reports.Memories(list))
 		})
+	})
+}
+
+// showRemembered shows what a bank has remembered by itself, or the text whose hash begins so.
+func showRemembered(con *console, desk *memories.Desk, name, hash string) error {
+	list, err := desk.Remembered(name, hash)
+	if err != nil {
+		return err
+	}
+	return con.print(list, func() error {
+		switch {
+		case hash != "":
+			return reports.MemoryText(con.out, &list[0].Text)
+		case len(list) == 0:
+			fmt.Fprintf(con.err, "The bank %s has remembered nothing by itself. It does with \"remember\" in the memory of a cascade.\n", name)
+			return nil
+		}
+		return con.table(reports.Remembered(list))
 	})
 }
 
@@ -137,7 +163,7 @@ machine it says how to see the message or the call.`,
 		}
 		return con.print(list, func() error {
 			if len(list) == 0 {
-				fmt.Fprintf(con.err, "Nobody has written into the bank %s yet.\n", args[0])
+				fmt.Fprintf(con.err, "Nobody has written into the bank %s yet. What it remembers by itself: windlass memory show %[1]s --remembered\n", args[0])
 				return nil
 			}
 			for _, see := range reports.SeenBy(list) {
@@ -231,21 +257,25 @@ look at them before runs read them.`,
 
 func newMemoryForgetCommand(con *console) *cobra.Command {
 	var yes bool
+	var texts memoryflags.Forget
 	cmd := &cobra.Command{
-		Use:   "forget NAME PATH",
-		Short: "Take all texts of a file out of a bank, for good",
+		Use:   "forget NAME [PATH]",
+		Short: "Take all texts of a file, or remembered texts, out of a bank, for good",
 		Long: `Takes the texts of all versions of a file out of a bank, also those that it had under earlier names. The versions stay, with
 the hashes of their texts. Records of sessions that wrote or read the file have the text still: it lists the commands that
-redact or delete them. Without a terminal nothing is forgotten without --yes.`,
-		Example: "  windlass memory forget notes secrets.md\n  windlass memory forget notes secrets.md --yes",
-		Args:    takes(2, "the name of a bank and a path", "windlass memory show NAME"),
+redact or delete them. Without a terminal nothing is forgotten without --yes. --remembered and --session forget texts that the
+bank has remembered by itself; it does not remember them again.`,
+		Example: "  windlass memory forget notes secrets.md\n  windlass memory forget notes --remembered 59426a19ea5c8545\n  windlass memory forget notes --session 01K5XQ --yes",
+		Args:    texts.Args(takes(1, "the name of a bank", "windlass memory list"), takes(2, "the name of a bank and a path", "windlass memory show NAME")),
 	}
+	texts.Flags(cmd.Flags())
+	exclude(cmd, "remembered", "session")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return memoryCommand(con, cmd, func(cmd *cobra.Command, desk *memories.Desk, args []string) error {
-		f, err := desk.ToForget(args[0], args[1])
+		f, err := texts.Of(desk, args)
 		if err == nil && !yes {
 			err = confirm(con, consent{
-				would: f.Path + " of the bank " + f.Bank + " would be forgotten", hint: "--yes forgets it", question: "Forget it for good?", refused: "nothing was forgotten",
+				would: f.Subject() + " of the bank " + f.Bank + " would be forgotten", hint: "--yes forgets it", question: "Forget it for good?", refused: "nothing was forgotten",
 			}, func() error { return sayTo(con.err, reports.Forgotten(f, false)) })
 		}
 		if err != nil {

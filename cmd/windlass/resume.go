@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/commandline/limitflags"
 	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/inspect"
@@ -77,7 +78,7 @@ for each. Exit codes then: 0 all ended well; 5 one reached a limit; else 1 one f
 	f.IntVar(&o.parallel, "parallel", 1, "with --ready: so many `RUNS` at a time")
 	o.flags(con, cmd, "print every new entry of the record as a line of JSON, as it happens")
 	con.noFetchFlag(cmd, fetch.PolicyBegin)
-	limitFlags(cmd, &o.Limits)
+	limitflags.Add(cmd.Flags(), &o.Limits)
 	return cmd
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/commandline"
 	"github.com/windlass-run/windlass/internal/commandline/inputflags"
+	"github.com/windlass-run/windlass/internal/commandline/limitflags"
 	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/protection"
@@ -63,7 +64,7 @@ On a terminal with a live view the run asks there what it waits for.`,
 	allowWriteFlag(cmd, &o.Rights.AllowWrite)
 	f.BoolVar(&o.NoClickHouse, "no-clickhouse", false, "keep the journal only")
 	con.noFetchFlag(cmd, fetch.PolicyBegin)
-	limitFlags(cmd, &o.Limits)
+	limitflags.Add(cmd.Flags(), &o.Limits)
 	return cmd
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-run/windlass/internal/commandline/limitflags"
 	"github.com/windlass-run/windlass/internal/commandline/serveflags"
 	"github.com/windlass-run/windlass/internal/fetch"
 	"github.com/windlass-run/windlass/internal/term"
@@ -49,7 +50,7 @@ Exit codes: 0 every run had ended; 2 wrong usage; 6 storage is not available; 13
 	f.BoolVar(&o.Runs.NoClickHouse, "no-clickhouse", false, "keep journals only")
 	f.IntVar(&o.Runs.Most, "max-runs", 8, "how many runs may be active at once")
 	con.noFetchFlag(cmd, fetch.PolicyAnnounce)
-	limitFlags(cmd, &o.Grants.Limits)
+	limitflags.Add(cmd.Flags(), &o.Grants.Limits)
 	f.DurationVar(&o.Grace, "grace", 10*time.Second, "how long runs may continue after Ctrl-C before they are interrupted")
 	cmd.AddCommand(newServeTokenCommand(con))
 	return cmd

@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/memo"
 	"github.com/windlass-run/windlass/engine/memory"
+	"github.com/windlass-run/windlass/engine/recollection"
 	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/engine/waiting"
 )
@@ -234,8 +235,8 @@ func (d *Desk) fire(ctx context.Context, key echo.Key, args json.RawMessage) (te
 }
 
 // Answers reports whether a tool is answered by people, by signals, by a bank or by memos, or is of what people see.
-func Answers(tool string) bool {
-	return waiting.Waits(tool) || tool == waiting.ToolFire || artifact.Is(tool) || cascade.IsMemoryTool(tool)
+func (d *Desk) Answers(tool string) bool {
+	return tool == cascade.RecallToolOf(d.Cascade, d.Def) || waiting.Waits(tool) || tool == waiting.ToolFire || artifact.Is(tool) || cascade.IsMemoryTool(tool)
 }
 
 // Answer has a call of such a tool answered.
@@ -245,6 +246,9 @@ func (d *Desk) Answer(ctx context.Context, key echo.Key, tool string, args json.
 		return d.fire(ctx, key, args)
 	case artifact.Is(tool):
 		return d.artifacts(ctx, key, tool, args)
+	case tool == cascade.RecallToolOf(d.Cascade, d.Def):
+		c := &recollection.Call{Place: d.Place, Cascade: d.Cascade, Banks: d.Banks, Notes: d.Notes, Session: d.Session, Key: key}
+		return recollection.Answer(ctx, c, args)
 	case tool == memory.Tool:
 		bank := d.Cascade.BankOf(d.Def)
 		return memory.Answer(ctx, d.Rec, d.Site, d.Banks, d.Notes, &memory.Request{Bank: bank, Session: d.Session, Key: key}, args)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -18,6 +19,8 @@ type Notes struct {
 	mu     sync.Mutex
 	seen   map[string]Seen       // by the names of the banks
 	opened map[string][]echo.Key // where each was opened
+	own    map[string]map[echo.Hash]bool
+	files  map[string]*echo.ProjectFile // by their paths
 }
 
 // Add takes an entry, if it is of a bank.
@@ -33,6 +36,11 @@ func (n *Notes) Add(e *echo.Entry) {
 	case echo.StepMemory:
 		if call, err := echo.Read[echo.MemoryCall](e); err == nil {
 			n.add(call.Bank, nil, e.Key, call.Seen)
+			n.remember(&call)
+		}
+	case echo.StepProject:
+		if f, err := echo.Read[echo.ProjectFile](e); err == nil {
+			n.Keep(&f)
 		}
 	}
 }
@@ -50,12 +58,58 @@ func (n *Notes) add(bank string, start *echo.MemoryStart, at echo.Key, paths []e
 	n.seen[bank] = seen.With(paths)
 }
 
+// remember notes what a bank has remembered of the run.
+func (n *Notes) remember(call *echo.MemoryCall) {
+	if call.Command != CommandRemember {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.own == nil {
+		n.own = map[string]map[echo.Hash]bool{}
+	}
+	if n.own[call.Bank] == nil {
+		n.own[call.Bank] = map[echo.Hash]bool{}
+	}
+	for _, v := range call.Wrote {
+		n.own[call.Bank][echo.Hash(v.Version)] = true
+	}
+}
+
+// Keep notes a file of the project folder as the run sees it.
+func (n *Notes) Keep(f *echo.ProjectFile) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.files == nil {
+		n.files = map[string]*echo.ProjectFile{}
+	}
+	n.files[f.Path] = f
+}
+
+// File returns a file of the project folder as the run sees it; nil: it was not read.
+func (n *Notes) File(path string) *echo.ProjectFile {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.files[path]
+}
+
 // of returns how much of a bank the run sees, and whether it was opened elsewhere than by the call at a key.
 func (n *Notes) of(bank string, at echo.Key) (seen Seen, opened bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	own := at.Named(echo.StepBank, bank)
-	return n.seen[bank], len(n.opened[bank]) > 0 && !slices.Contains(n.opened[bank], own)
+	seen = n.seen[bank]
+	seen.Own = maps.Clone(n.own[bank])
+	return seen, len(n.opened[bank]) > 0 && !slices.Contains(n.opened[bank], own)
+}
+
+// Seeing returns how much of a bank a call at a key sees. It opens a bank that the run has not opened.
+func Seeing(ctx context.Context, through effect.Effects, site effect.Site, banks Banks, notes *Notes, session, bank string, key echo.Key) (Seen, error) {
+	seen, opened := notes.of(bank, key)
+	if opened {
+		return seen, nil
+	}
+	return start(ctx, through, site, banks, session, bank, key)
 }
 
 // Open records, of each bank, as of which entry a run sees it. One that a fork uses and the session that it comes from
@@ -107,11 +161,8 @@ func Answer(ctx context.Context, through effect.Effects, site effect.Site, banks
 		return err.Error(), true, nil //nolint:nilerr // the model is told
 	}
 	r.Hash = echo.TextHash(args)
-	var opened bool
-	if r.Seen, opened = notes.of(r.Bank, r.Key); !opened {
-		if r.Seen, err = start(ctx, through, site, banks, r.Session, r.Bank, r.Key); err != nil {
-			return "", false, err
-		}
+	if r.Seen, err = Seeing(ctx, through, site, banks, notes, r.Session, r.Bank, r.Key); err != nil {
+		return "", false, err
 	}
 	call, err := effect.WholeReading[echo.MemoryCall](ctx, through, r.Key.Step(echo.StepMemory), site, func() echo.Payload {
 		call, err := called(ctx, banks, r)

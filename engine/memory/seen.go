@@ -12,6 +12,8 @@ import (
 type Seen struct {
 	Start uint64            // the number of the newest entry of the bank at the start
 	Paths map[string]uint64 // the number of a later entry, by the paths that are seen as of it
+
+	Own map[echo.Hash]bool `json:",omitempty"` // texts that the bank has remembered of the run itself since
 }
 
 // Of returns the number of the newest entry as of which a path is seen.
@@ -38,7 +40,7 @@ func (s Seen) With(paths []echo.MemorySeen) Seen {
 	for _, p := range paths {
 		all[p.Path] = max(all[p.Path], p.At)
 	}
-	return Seen{Start: s.Start, Paths: all}
+	return Seen{Start: s.Start, Paths: all, Own: s.Own}
 }
 
 // Request is a call of the memory tool.
@@ -59,4 +61,12 @@ type Banks interface {
 	// it writes nothing and returns the same. The error says why the bank cannot be read or written; what is wrong with
 	// the command is told to the model.
 	Call(ctx context.Context, r *Request) (*echo.MemoryCall, error)
+	// Remember keeps texts of a visit, those that the bank does not have. They are on the disk before it returns. Asked
+	// again with the same key it returns the same.
+	Remember(ctx context.Context, r *Remembering) (*echo.MemoryCall, error)
+	// Search has somebody choose among all that a run sees of a bank, and notes what was chosen as read.
+	Search(ctx context.Context, s *Search) error
+	// ProjectFile reads a file of the project folder, by its path there; there is false where it has none. The error says why
+	// it cannot be read.
+	ProjectFile(ctx context.Context, path string) (text string, there bool, err error)
 }

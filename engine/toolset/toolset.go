@@ -115,7 +115,8 @@ func SpecOf(name string, declared effect.Tools) (effect.ToolSpec, error) {
 	return spec, nil
 }
 
-// ToolsOf collects the tools of a phase's tackle, memory when it has a bank, those of memos when it has them, and route_to when the model has a choice. images says whether people can be asked
+// ToolsOf collects the tools of a phase's tackle, memory when it has a bank, the tool that searches in the bank, those of memos when it has them, and route_to when
+// the model has a choice. images says whether people can be asked
 // with images.
 func ToolsOf(p *cascade.Phase, c *cascade.Cascade, declared effect.Tools, images bool) (Toolset, error) {
 	var specs []effect.ToolSpec
@@ -139,6 +140,12 @@ func ToolsOf(p *cascade.Phase, c *cascade.Cascade, declared effect.Tools, images
 	}
 	if c.BankOf(p) != "" && !slices.Contains(p.Tackle, memory.Tool) {
 		specs = append(specs, memory.Spec())
+	}
+	if name := cascade.RecallToolOf(c, p); name != "" {
+		if slices.ContainsFunc(specs, func(s effect.ToolSpec) bool { return s.Name == name }) {
+			return Toolset{}, fmt.Errorf("the bank %q has a tool by which the phase searches in it, %q, and there is another tool of that name: choose another name for the bank, or write \"recall_tool\": false", c.BankOf(p), name)
+		}
+		specs = append(specs, memory.RecallSpec(c.BankOf(p)))
 	}
 	if cascade.ContinuityOf(c, p).Scratchpad && !slices.Contains(p.Tackle, standing.Scratchpad) {
 		specs = append(specs, standing.Spec())

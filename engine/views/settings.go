@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/cascade"
@@ -75,6 +76,9 @@ func SettingsFor(a Asked, rules core.Ruleset, p *cascade.Phase, f effect.ModelFa
 		Count: f.Count, Exact: f.Exact, Groups: cascade.ContinuityOf(c, p).Groups,
 	}
 	s.Policy.Dedupe = s.Policy.Dedupe && rules.Dedupes()
+	if tool := cascade.RecallToolOf(c, p); tool != "" { // as the memory tool, which has one name for all banks
+		s.Policy.ExcludeTools = append(slices.Clip(s.Policy.ExcludeTools), tool)
+	}
 	if budget != nil {
 		s.Strategy = budget.Strategy
 		if sum := budget.Summarizer; sum != nil {

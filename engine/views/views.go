@@ -252,6 +252,7 @@ func Shorten(m *echo.Message) string {
 
 // Close counts masked results, and warns when too many were read again in a phase that ended well.
 func (v *Views) Close(well bool) error {
+	v.Builder.MarkReduced(v.Record.History)
 	if !v.Builder.MayMask(v.Carry) {
 		return nil
 	}

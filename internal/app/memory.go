@@ -9,6 +9,7 @@ import (
 	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/internal/bank"
 	"github.com/windlass-run/windlass/internal/memofile"
+	"github.com/windlass-run/windlass/internal/projectfile"
 )
 
 // banks are the banks of memory of a run. What is recorded of the run is durable before it writes into one.
@@ -54,6 +55,19 @@ func openMemos(o *opening) (memos, error) {
 		}
 	}
 	return memos{store, o.run}, nil
+}
+
+// Remember implements [memory.Banks].
+func (b banks) Remember(ctx context.Context, r *memory.Remembering) (*echo.MemoryCall, error) {
+	if err := b.run.log.Wait(ctx); err != nil {
+		return nil, err
+	}
+	return b.Store.Remember(ctx, r)
+}
+
+// ProjectFile implements [memory.Banks].
+func (b banks) ProjectFile(_ context.Context, path string) (text string, there bool, err error) {
+	return projectfile.Read(b.run.started.Dir, path)
 }
 
 // openBanks returns the banks of the run's project folder. Those that its phases name can be read.

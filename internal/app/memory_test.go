@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -27,9 +28,11 @@ type remembering struct {
 	answers []string
 	sent    []string                 // the requests, as hashes of their messages
 	texts   []string                 // the newest message of each
+	systems []string                 // the first message of each
 	before  map[int]func(*testing.T) // what happens before an answer, by its number from 0
 	t       *testing.T
 	asked   int
+	tool    string // that is called; "": the memory tool
 }
 
 func (m *remembering) Complete(_ context.Context, req *effect.ModelRequest) (*effect.ModelResponse, error) {
@@ -40,6 +43,7 @@ func (m *remembering) Complete(_ context.Context, req *effect.ModelRequest) (*ef
 		hashes = append(hashes, string(msg.Hash()))
 	}
 	m.sent = append(m.sent, strings.Join(hashes, " "))
+	m.systems = append(m.systems, req.Messages[0].Text())
 	m.texts = append(m.texts, req.Messages[len(req.Messages)-1].Text())
 	if do := m.before[m.asked]; do != nil {
 		do(m.t)
@@ -50,7 +54,7 @@ func (m *remembering) Complete(_ context.Context, req *effect.ModelRequest) (*ef
 	if name, args, is := strings.Cut(answer, " "); is && memo.Is(name) {
 		d = echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, ToolCalls: []echo.ToolCall{{ID: fmt.Sprintf("c%d", m.asked), Name: name, Arguments: args}}}
 	} else if strings.HasPrefix(answer, "{") {
-		d = echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, ToolCalls: []echo.ToolCall{{ID: fmt.Sprintf("c%d", m.asked), Name: memory.Tool, Arguments: answer}}}
+		d = echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, ToolCalls: []echo.ToolCall{{ID: fmt.Sprintf("c%d", m.asked), Name: cmp.Or(m.tool, memory.Tool), Arguments: answer}}}
 	}
 	cent := 0.01
 	return &effect.ModelResponse{Message: echo.Seal(d), Provider: "test", Model: req.Model, CostUSD: &cent, Usage: echo.Usage{In: 10, Out: 2}, FinishReason: "stop"}, nil

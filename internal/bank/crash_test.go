@@ -45,6 +45,30 @@ func forgets(path string) act {
 	}
 }
 
+// remembers is the end of a visit.
+func remembers(visit int, texts ...string) act {
+	return func(ctx context.Context, s *session) ([]echo.MemoryVersion, error) {
+		out, err := s.Remember(ctx, remembering(s.id, visit, texts...))
+		if err != nil {
+			return nil, err
+		}
+		return out.Wrote, nil
+	}
+}
+
+func recalls(hashes ...string) act {
+	return func(ctx context.Context, s *session) ([]echo.MemoryVersion, error) {
+		q := &memory.Search{Bank: noteBank, Session: s.id, Key: echo.MustKey("p/attempt1/turn1/tool1"), Seen: s.seen}
+		q.Choose = func(*memory.Holdings) (told []echo.MemoryVersion) {
+			for _, h := range hashes {
+				told = append(told, echo.MemoryVersion{Version: h})
+			}
+			return told
+		}
+		return nil, s.Search(ctx, q)
+	}
+}
+
 func starts(id string) act {
 	return func(ctx context.Context, s *session) ([]echo.MemoryVersion, error) {
 		_, err := s.Start(ctx, noteBank, id)
@@ -72,7 +96,7 @@ func acts(t testing.TB) []act {
 	return []act{
 		starts("s"), does(create(notePath, "one\n"+long)), does(view(notePath)), does(replaces(notePath, "one", "two")), does(view(notePath)), does(view(notePath)),
 		does(view(notePath)), does(view(notePath)), does(view(notePath)),
-		does(create("/memories/d/b", long+"b")), does(rename("/memories/d", "/memories/e")), starts("t"), does(view("/memories/e/b")), imports(export.String()),
+		does(create("/memories/d/b", long+"b")), does(rename("/memories/d", "/memories/e")), starts("t"), remembers(1, "first", long), does(view("/memories/e/b")), remembers(2, "first", "second"), recalls("0123456789abcdef"), does(view("/memories/e/b")), imports(export.String()),
 		forgets("/memories/e/b"), does(create("/memories/f", long)), does(insert(notePath, 0, "zero")), does(remove(notePath)),
 	}
 }
@@ -98,6 +122,9 @@ func written(h *History) (out []string) {
 		for _, v := range e.Versions {
 			out = append(out, fmt.Sprintf("%s %s %v %q %s", e.Command, v.Path, v.Gone, v.From, v.Hash))
 		}
+		for i := range e.Texts {
+			out = append(out, fmt.Sprintf("%s %s %s", e.Command, e.By.Key, e.Texts[i].Hash))
+		}
 	}
 	return out
 }
@@ -116,6 +143,11 @@ func requireKept(t *testing.T, h *History, wrote map[string]bool, place int) {
 		for _, v := range e.Versions {
 			times[v.ID]++
 			require.Equal(t, 1, times[v.ID], "place %d", place)
+		}
+		for i := range e.Texts {
+			hash := string(e.Texts[i].Hash)
+			times[hash]++
+			require.Equal(t, 1, times[hash], "place %d", place)
 		}
 	}
 	for id := range wrote {

@@ -8,12 +8,20 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/journal/chain"
+	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/ledger"
 )
 
-// FormatVersion is the version of the file of a bank.
-const FormatVersion = 1
+// The versions of the file of a bank. A file is of the first one that can have what is in it, so that an older windlass reads
+// all that it understands, and refuses what it would overlook.
+const (
+	versionFirst = 1
+	versionTexts = 2 // with remembered texts
+)
+
+// FormatVersion is the newest version of the file of a bank.
+const FormatVersion = versionTexts
 
 // head is the first line.
 type head struct {
@@ -32,6 +40,9 @@ type Entry struct {
 	Call     echo.Hash `json:"call,omitempty"`     // of the arguments of a call, by which a repeated one is known
 	Versions []Version `json:"versions,omitempty"` // what it has written
 	Reads    []Read    `json:"reads,omitempty"`    // what it has read
+
+	Texts    []memory.Text `json:"texts,omitempty"`    // that the bank has remembered by itself
+	Recalled []echo.Hash   `json:"recalled,omitempty"` // texts that a model was told by a search
 }
 
 // Writer says who has written or read: a call of a run, or a person.
@@ -111,7 +122,7 @@ func (e *Entry) check(seq uint64) error {
 			return fmt.Errorf("the id of a version of %s does not follow from it", v.Path)
 		}
 	}
-	return nil
+	return e.checkTexts()
 }
 
 // parseHead reads the first line of the file of any bank.
@@ -120,8 +131,8 @@ func parseHead(path string, line []byte) (h head, sum chain.Sum, err error) {
 	switch {
 	case err != nil:
 		err = damaged(path, 1, err)
-	case h.Version != FormatVersion:
-		err = failure.New(failure.OtherVersion, fmt.Errorf("bank %s has version %d, this windlass reads version %d", path, h.Version, FormatVersion),
+	case h.Version < versionFirst || h.Version > FormatVersion:
+		err = failure.New(failure.OtherVersion, fmt.Errorf("bank %s has version %d, this windlass reads versions %d to %d", path, h.Version, versionFirst, FormatVersion),
 			"export the bank with the windlass that wrote it, and import it with this one")
 	}
 	return h, sum, err

@@ -3,6 +3,7 @@ package bank
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/windlass-run/windlass/echo/journal/chain"
@@ -27,12 +28,25 @@ func format(ref Ref) *ledger.Format[Entry, *History] {
 		Noun:      noun,
 		None:      (&History{Ref: ref}).with(),
 		With:      (*History).with,
-		Head:      func(first *Entry) any { return head{FormatVersion, ref.Name, ref.Folder, first.At} },
+		Head:      func(first *Entry) any { return headOf(ref, []*Entry{first}) },
+		HeadOf:    func(all []*Entry) any { return headOf(ref, all) },
+		Anew:      anew,
 		Durable:   (*Entry).durable,
 		Loses:     func(line []byte) bool { return bytes.Contains(line, []byte(`"command":"`+commandView+`"`)) },
 		ReadHead:  func(path string, line []byte) (chain.Sum, error) { return readHead(path, ref, line) },
 		ReadEntry: readEntry,
 	}
+}
+
+// headOf returns the head of a file with some entries, of which there is one at least.
+func headOf(ref Ref, all []*Entry) head { return head{needsOf(all), ref.Name, ref.Folder, all[0].At} }
+
+// anew returns all entries of a bank to which one is added that its version cannot have.
+func anew(h *History, e *Entry) []*Entry {
+	if e.needs() == versionFirst || needsOf(h.Entries) >= e.needs() {
+		return nil
+	}
+	return append(slices.Clip(h.Entries), e)
 }
 
 // readEntry checks and reads a line of a number, which is that of its entry and one more.

@@ -11,6 +11,7 @@ import (
 // Forgotten is what a bank has forgotten.
 type Forgotten struct {
 	Versions int      // whose text is gone
+	Texts    int      // remembered texts that are gone
 	Paths    []string // whose versions these are: the path, and those that the file had before it was renamed
 	Sessions []string // that have written or read one of them: their records have the texts still
 	Calls    []Writer // the calls by which they did, each once

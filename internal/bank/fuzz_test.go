@@ -71,7 +71,7 @@ func FuzzImport(f *testing.F) {
 	f.Add([]byte(export[:len(export)/2]))
 	f.Add([]byte(`{"windlass_bank_export":1}` + "\n{}\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if _, err := readExport("x", bytes.NewReader(text)); err != nil { // mostly, and without a disk
+		if _, _, err := readExport("x", bytes.NewReader(text)); err != nil { // mostly, and without a disk
 			require.NotEmpty(t, err.Error())
 			return
 		}

@@ -25,6 +25,8 @@ type Info struct {
 	Sessions int       // that have seen it
 	Last     time.Time // when it was last written; zero: never
 	Unread   []string  // see [History.Unread]
+	Texts    int       // that were remembered
+	Idle     int       // see [History.UnreadTexts]
 	// Err says why the bank cannot be read; the other fields but Ref are empty then, and where not even its project folder
 	// can, the folder of Ref is that of the file.
 	Err error
@@ -62,13 +64,14 @@ func (i *Info) sum(h *History) {
 		i.Bytes += len(text)
 	}
 	for _, e := range h.Entries {
-		if len(e.Versions) > 0 {
+		if len(e.Versions)+len(e.Texts) > 0 {
 			i.Last = e.At
 		}
 		i.Versions += len(e.Versions)
 	}
 	i.Sessions = h.sessions()
 	i.Unread = h.Unread(UnreadRuns)
+	i.Texts, i.Idle = len(h.Texts(h.Now())), h.UnreadTexts(UnreadRuns)
 }
 
 // find returns the banks that there are.
@@ -179,12 +182,7 @@ func (h *History) Unread(runs int) (out []string) {
 			last[r.Path] = e.Seq
 		}
 	}
-	seen := make([]int, len(h.Entries)+1) // how many sessions have seen the bank after an entry
-	ids := map[string]bool{"": true}
-	for _, e := range slices.Backward(h.Entries) {
-		ids[e.By.Session] = true
-		seen[e.Seq-1] = len(ids) - 1
-	}
+	seen := sessionsAfter(h)
 	for path := range h.Files(h.Now()) {
 		if v, _ := h.Current(path); seen[max(v.Entry.Seq, last[path])] >= runs {
 			out = append(out, path)

@@ -11,29 +11,35 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
-// exported is the first line of an export; versions follow, a line each, the oldest first.
+// exported is the first line of an export; versions and remembered texts follow, a line each, the oldest first.
 type exported struct {
 	Version int    `json:"windlass_bank_export"`
 	Name    string `json:"name"`
 }
 
+// exportedText is the line of a remembered text.
+type exportedText struct {
+	Remembered *memory.Text `json:"remembered,omitempty"`
+}
+
 // maxImport bounds a line of an export, in bytes: a text in JSON may be six times as long.
 const maxImport = 6*memory.MaxFile + 1<<20
 
-// Export writes all versions of a bank as lines of JSON, which [Store.Import] reads.
+// Export writes all versions and all remembered texts of a bank as lines of JSON, which [Store.Import] reads.
 func (s *Store) Export(bank string, to io.Writer) error {
 	h, err := s.Read(bank)
 	if err != nil {
 		return err
 	}
 	out := json.NewEncoder(to)
-	if err := out.Encode(exported{FormatVersion, bank}); err != nil {
+	if err := out.Encode(exported{needsOf(h.Entries), bank}); err != nil {
 		return err
 	}
 	for _, e := range h.Entries {
@@ -44,6 +50,11 @@ func (s *Store) Export(bank string, to io.Writer) error {
 				return err
 			}
 		}
+		for i := range e.Texts {
+			if err := out.Encode(exportedText{&e.Texts[i]}); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -51,17 +62,18 @@ func (s *Store) Export(bank string, to io.Writer) error {
 // Imported is what an import has come to.
 type Imported struct {
 	Versions  int      // that are new
-	Known     int      // that the bank had
+	Texts     int      // remembered texts that are new
+	Known     int      // versions and texts that the bank had
 	Divergent []string // paths that were written here and elsewhere: both versions are kept, the next write settles them
 }
 
-// Import adds the versions of an export that a bank does not have, all or none.
+// Import adds the versions and the remembered texts of an export that a bank does not have, all or none.
 func (s *Store) Import(ctx context.Context, bank, person, name string, from io.Reader) (*Imported, error) {
 	f, err := s.file(bank)
 	if err != nil {
 		return nil, err
 	}
-	versions, err := readExport(name, from)
+	versions, texts, err := readExport(name, from)
 	if err != nil {
 		return nil, failure.New(failure.InvalidRequest, err, "")
 	}
@@ -77,7 +89,9 @@ func (s *Store) Import(ctx context.Context, bank, person, name string, from io.R
 			known[v.ID] = true
 			e.Versions = append(e.Versions, v)
 		}
-		if out.Versions = len(e.Versions); out.Versions == 0 {
+		e.Texts = unknown(h, texts)
+		out.Versions, out.Texts = len(e.Versions), len(e.Texts)
+		if out.Known += len(texts) - out.Texts; out.Versions+out.Texts == 0 {
 			return nil, nil //nolint:nilnil // see ledger.File.Append
 		}
 		if err := f.seal(e, h.Last()+1); err != nil {
@@ -121,7 +135,7 @@ func (h *History) divergent(e *Entry) (out []string) {
 	return out
 }
 
-func readExport(name string, from io.Reader) (out []Version, err error) {
+func readExport(name string, from io.Reader) (out []Version, texts []memory.Text, err error) {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, maxImport)
 	number := 0
@@ -129,33 +143,59 @@ func readExport(name string, from io.Reader) (out []Version, err error) {
 		number++
 		if number == 1 {
 			var h exported
-			if err := json.Unmarshal(lines.Bytes(), &h); err != nil || h.Version != FormatVersion {
-				return nil, fmt.Errorf("read %s:1: it is no export of a bank of version %d", name, FormatVersion)
+			if err := json.Unmarshal(lines.Bytes(), &h); err != nil || h.Version < versionFirst || h.Version > FormatVersion {
+				return nil, nil, fmt.Errorf("read %s:1: it is no export of a bank of version %d to %d", name, versionFirst, FormatVersion)
 			}
 			continue
 		}
-		var v Version
-		if err = json.Unmarshal(lines.Bytes(), &v); err == nil {
-			err = checkImported(&v)
-		} else {
-			err = noVersion(err)
+		v, text, err := readExported(lines.Bytes())
+		switch {
+		case err != nil:
+			return nil, nil, fmt.Errorf("read %s:%d: %w", name, number, err)
+		case text != nil:
+			texts = append(texts, *text)
+		default:
+			out = append(out, v)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("read %s:%d: %w", name, number, err)
-		}
-		out = append(out, v)
 	}
 	err = lines.Err()
 	if errors.Is(err, bufio.ErrTooLong) {
 		err = fmt.Errorf("the line has more than %d bytes", maxImport)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s:%d: %w", name, number+1, err)
+		return nil, nil, fmt.Errorf("read %s:%d: %w", name, number+1, err)
 	}
 	if number == 0 {
-		return nil, fmt.Errorf("read %s: it is empty", name)
+		return nil, nil, fmt.Errorf("read %s: it is empty", name)
 	}
-	return out, nil
+	return out, texts, nil
+}
+
+// readExported reads a line of an export: a version, or a remembered text.
+func readExported(line []byte) (v Version, text *memory.Text, err error) {
+	var other exportedText
+	if json.Unmarshal(line, &other) == nil && other.Remembered != nil {
+		return v, other.Remembered, checkText(other.Remembered)
+	}
+	if err := json.Unmarshal(line, &v); err != nil {
+		return v, nil, noVersion(err)
+	}
+	return v, nil, checkImported(&v)
+}
+
+// checkText demands that a remembered text is one that windlass has written.
+func checkText(t *memory.Text) error {
+	switch {
+	case t.Forgotten && t.Text != "":
+		return errors.New("a forgotten text is there")
+	case !isID(string(t.Hash)) || !t.Forgotten && echo.TextHash([]byte(t.Text)) != t.Hash:
+		return errors.New("the text is not that of its hash: it was changed")
+	case len(t.Text) > memory.MaxText:
+		return fmt.Errorf("the text has %d bytes, the limit is %d", len(t.Text), memory.MaxText)
+	case !utf8.ValidString(t.Text):
+		return errors.New("the text is not valid UTF-8")
+	}
+	return nil
 }
 
 // noVersion says why a line is no version, without the names that this program has for its parts.

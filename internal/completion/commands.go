@@ -92,6 +92,7 @@ var flagCompleters = map[string]completer{
 	"cost --by":                 oneOf(clickhouse.CostBys()...),
 	"cost --session":            sessionNames,
 	"signal --session":          sessionNames,
+	"memory forget --session":   sessionNames,
 	"sessions list --by":        oneOf("tag"),
 	"test freeze --cascade":     cascadeFiles,
 	"test freeze --dir":         folders,

@@ -109,7 +109,7 @@ func TestExamples(t *testing.T) {
 		golden(t, name+".svg", g.SVG())
 		requireWhole(t, g)
 	}
-	require.Equal(t, 23, n)
+	require.Equal(t, 25, n)
 }
 
 func golden(t *testing.T, path, text string) {

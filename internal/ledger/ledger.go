@@ -38,6 +38,11 @@ type Format[E, C any] struct {
 	// one more.
 	ReadHead  func(path string, line []byte) (chain.Sum, error)
 	ReadEntry func(path string, line int, before chain.Sum, text []byte) (*E, chain.Sum, error)
+	// Anew returns all entries of a file, where one can be added to it only by writing the file anew, as its head says that
+	// it has no such entries; nil: by a line. HeadOf makes the head of a file that is written anew. Both fields may be nil:
+	// no entry needs another head.
+	Anew   func(c C, e *E) []*E
+	HeadOf func(all []*E) any
 }
 
 // File is one ledger, with what was read of it. It is safe for concurrent use, also by other processes: mu guards all of
@@ -243,6 +248,13 @@ func (f *File[E, C]) Append(ctx context.Context, decide func(C) (*E, error)) (*E
 	if e == nil {
 		return nil, before, nil
 	}
+	if f.size > 0 && f.format.Anew != nil {
+		if all := f.format.Anew(before, e); all != nil {
+			_ = to.Close() // some systems put no file in the place of an open one
+			f.forget()
+			return e, before, f.Replace(all)
+		}
+	}
 	return e, before, f.write(to, e)
 }
 
@@ -347,6 +359,9 @@ func (f *File[E, C]) Replace(entries []*E) (err error) {
 // fill writes a head and entries into an empty file, and syncs it.
 func (f *File[E, C]) fill(to Disk, entries []*E) error {
 	lines := []any{f.format.Head(entries[0])}
+	if f.format.HeadOf != nil {
+		lines[0] = f.format.HeadOf(entries)
+	}
 	for _, e := range entries {
 		lines = append(lines, e)
 	}

@@ -1,6 +1,7 @@
 package memories
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/windlass-run/windlass/internal/audit"
 	"github.com/windlass-run/windlass/internal/bank"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/quantity"
 )
 
 // Draft is a file that a person edits: what it has now, and as of when.
@@ -148,6 +150,7 @@ type Exported struct {
 	File     string `json:"file,omitempty"`
 	Files    int    `json:"files"` // that there are now
 	Versions int    `json:"versions"`
+	Texts    int    `json:"texts,omitempty"` // that were remembered
 }
 
 // Export writes all versions of a bank.
@@ -159,6 +162,7 @@ func (d *Desk) Export(name string, to io.Writer) (*Exported, error) {
 	out := &Exported{Bank: name, Files: len(h.Files(h.Now()))}
 	for _, e := range h.Entries {
 		out.Versions += len(e.Versions)
+		out.Texts += len(e.Texts)
 	}
 	return out, d.store.Export(name, to)
 }
@@ -166,9 +170,10 @@ func (d *Desk) Export(name string, to io.Writer) (*Exported, error) {
 // Imported is what an import has come to.
 type Imported struct {
 	Bank      string   `json:"bank"`
-	New       int      `json:"new"`       // versions
-	Known     int      `json:"known"`     // versions that the bank had
-	Divergent []string `json:"divergent"` // paths that were written here and elsewhere
+	New       int      `json:"new"`             // versions
+	Texts     int      `json:"texts,omitempty"` // remembered texts that are new
+	Known     int      `json:"known"`           // versions and texts that the bank had
+	Divergent []string `json:"divergent"`       // paths that were written here and elsewhere
 }
 
 // Import adds the versions of an export, which is called file.
@@ -178,7 +183,7 @@ func (d *Desk) Import(ctx context.Context, name, file string, from io.Reader) (o
 		if err != nil {
 			return err
 		}
-		out = &Imported{Bank: name, New: did.Versions, Known: did.Known, Divergent: append([]string{}, did.Divergent...)}
+		out = &Imported{Bank: name, New: did.Versions, Texts: did.Texts, Known: did.Known, Divergent: append([]string{}, did.Divergent...)}
 		return nil
 	})
 	return out, err
@@ -187,15 +192,27 @@ func (d *Desk) Import(ctx context.Context, name, file string, from io.Reader) (o
 // Forgotten is what a bank forgets.
 type Forgotten struct {
 	Bank     string   `json:"bank"`
-	Path     string   `json:"path"`
-	Versions int      `json:"versions"` // whose text goes
-	Names    []string `json:"names"`    // paths that the file had before
-	Sessions []string `json:"sessions"` // whose records have the text still
-	Missing  []string `json:"missing"`  // those of them that are not on this machine
-	Also     []string `json:"also"`     // other paths with one of the texts
-	Look     []string `json:"look"`     // the commands that show the messages with the text, and their hashes
-	Redact   []string `json:"redact"`   // the commands that take it out of these messages
-	Delete   []string `json:"delete"`   // the commands that remove sessions in which a phase without a model had it, as a value
+	Path     string   `json:"path,omitempty"`
+	Versions int      `json:"versions"`        // whose text goes
+	Texts    int      `json:"texts,omitempty"` // remembered texts that go
+	What     string   `json:"what,omitempty"`  // of these: the hash of one, or of which session
+	Names    []string `json:"names"`           // paths that the file had before
+	Sessions []string `json:"sessions"`        // whose records have the text still
+	Missing  []string `json:"missing"`         // those of them that are not on this machine
+	Also     []string `json:"also"`            // other paths with one of the texts
+	Look     []string `json:"look"`            // the commands that show the messages with the text, and their hashes
+	Redact   []string `json:"redact"`          // the commands that take it out of these messages
+	Delete   []string `json:"delete"`          // the commands that remove sessions in which a phase without a model had it, as a value
+
+	hashes []echo.Hash // of the remembered texts
+}
+
+// Subject names what is forgotten.
+func (f *Forgotten) Subject() string {
+	if f.Texts > 0 {
+		return quantity.Of(f.Texts, "remembered text")
+	}
+	return f.Path
 }
 
 // ToForget returns what Forget would do.
@@ -220,9 +237,17 @@ func (d *Desk) ToForget(name, path string) (*Forgotten, error) {
 	return d.forgotten(name, path, found)
 }
 
-// Forget takes all texts of a file out of a bank, for good.
+// Forget takes all texts of a file, or remembered texts, out of a bank, for good.
 func (d *Desk) Forget(ctx context.Context, f *Forgotten) (out *Forgotten, err error) {
-	err = d.audited(ctx, audit.MemoryForget, f.Bank, f.Bank+" "+f.Path, func(ctx context.Context) error {
+	err = d.audited(ctx, audit.MemoryForget, f.Bank, f.Bank+" "+cmp.Or(f.Path, f.What), func(ctx context.Context) error {
+		if f.Texts > 0 {
+			did, err := d.store.ForgetTexts(ctx, f.Bank, d.By, f.hashes)
+			if err != nil {
+				return err
+			}
+			out, err = d.forgottenTexts(f.Bank, f.What, f.hashes, did)
+			return err
+		}
 		did, err := d.store.Forget(ctx, f.Bank, d.By, f.Path)
 		if err != nil {
 			return err

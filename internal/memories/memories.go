@@ -41,8 +41,10 @@ type Listed struct {
 	Versions int        `json:"versions"`
 	Sessions int        `json:"sessions"` // that have seen it
 	Written  *time.Time `json:"written,omitempty"`
-	Unread   []string   `json:"unread,omitempty"` // files that none of the newest runs has read
-	Error    string     `json:"error,omitempty"`  // why it cannot be read
+	Unread   []string   `json:"unread,omitempty"`       // files that none of the newest runs has read
+	Texts    int        `json:"texts,omitempty"`        // that it has remembered by itself
+	Idle     int        `json:"unread_texts,omitempty"` // those of them that none of the newest runs has found
+	Error    string     `json:"error,omitempty"`        // why it cannot be read
 }
 
 // List returns the banks of the project folder and the shared ones, or those of every project. One that cannot be read is
@@ -53,7 +55,7 @@ func (d *Desk) List(every bool) ([]Listed, error) {
 	for i := range found {
 		f := &found[i]
 		out[i] = Listed{
-			Bank: f.Ref.String(), Folder: f.Ref.Folder, Files: f.Files, Bytes: f.Bytes, Versions: f.Versions, Sessions: f.Sessions, Unread: f.Unread,
+			Bank: f.Ref.String(), Folder: f.Ref.Folder, Files: f.Files, Bytes: f.Bytes, Versions: f.Versions, Sessions: f.Sessions, Unread: f.Unread, Texts: f.Texts, Idle: f.Idle,
 		}
 		if !f.Last.IsZero() {
 			out[i].Written = &f.Last

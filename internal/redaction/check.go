@@ -91,6 +91,7 @@ func readData(e *echo.Entry) error {
 		echo.StepFire: reads[echo.Fired], echo.StepArtifact: reads[echo.Artifact], echo.StepFound: reads[echo.ArtifactsFound],
 		echo.StepAudible: reads[echo.Audible], echo.StepChange: reads[echo.ViewChange], echo.StepBank: reads[echo.MemoryStart], echo.StepMemory: reads[echo.MemoryCall],
 		echo.StepMemos: reads[echo.MemosStart], echo.StepMemo: reads[echo.MemoCall], echo.StepBrought: reads[echo.MemosBrought],
+		echo.StepProject: reads[echo.ProjectFile],
 	}
 	read := nodes[e.NodeType]
 	if e.NodeType == echo.NodeValue {

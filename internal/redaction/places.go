@@ -133,6 +133,7 @@ var valuePlaces = map[echo.StepKind]*echo.ContentPlace{
 	echo.StepBrought: object(map[string]*echo.ContentPlace{
 		"problem": aText, "memos": listOf(object(map[string]*echo.ContentPlace{"text": aText, "tags": listOf(aText)})),
 	}),
+	echo.StepProject: object(map[string]*echo.ContentPlace{"text": aText, "problem": aText}),
 	echo.StepAudible: object(map[string]*echo.ContentPlace{"text": aText, "problem": aText, "unsaid": aText}),
 	echo.StepChange:  object(map[string]*echo.ContentPlace{"problem": aText}),
 	echo.StepCascade: object(map[string]*echo.ContentPlace{"name": aText, "cascade": cascadePlace, "library": libraryPlace, "problem": aText}),

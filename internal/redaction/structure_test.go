@@ -78,7 +78,7 @@ var structure = map[string][]string{
 		"echo.Candidate.model", "sounding.Trial.rewrite_model", "echo.Ballot.judge", "echo.Ballot.labels", "soundings.Soundings.aggregator_model", "soundings.Soundings.evaluator_model", "soundings.Soundings.rewrite_model",
 		"echo.State.key", "echo.ToolUse.call_id", "echo.ToolUse.name", "echo.Draft.tool", "echo.Draft.tool_call_id", "echo.ToolCall.id", "echo.ToolCall.name",
 		"cascade.Rules.approve", "triggers.Trigger.name", "triggers.Trigger.secret_env", "triggers.Trigger.timezone", "triggers.Trigger.schedule", "people.Alternative.route", "people.Field.name", "people.DecisionPoints.routing", "echo.Form.actions", "echo.Field.name", "echo.AwaitedBy.tool", "echo.AwaitedCall.tool", "echo.Wait.signal", "echo.Wait.any", "echo.Answer.signal", "echo.Granted.id", "echo.Offered.label",
-		"echo.Answer.by", "echo.Chooser.by", "echo.Chooser.labels", "echo.Answer.letter", "echo.Audible.letter", "echo.Audible.by", "echo.ViewChange.by", "echo.Spot.phase", "echo.Fired.letter", "echo.Fired.session", "echo.Fired.signal", "echo.Artifact.id", "echo.ArtifactsFound.keys", "echo.Image.sha256", "echo.MemoryCall.bank", "echo.BroughtMemo.session", "cascade.Cascade.memory", "cascade.Phase.memory",
+		"echo.Answer.by", "echo.Chooser.by", "echo.Chooser.labels", "echo.Answer.letter", "echo.Audible.letter", "echo.Audible.by", "echo.ViewChange.by", "echo.Spot.phase", "echo.Fired.letter", "echo.Fired.session", "echo.Fired.signal", "echo.Artifact.id", "echo.ArtifactsFound.keys", "echo.Image.sha256", "echo.MemoryCall.bank", "echo.BroughtMemo.session", "echo.ProjectFile.path", "cascade.Cascade.memory", "cascade.Phase.memory",
 		"echo.Part.name", "echo.Workspace.branch", "journal.Header.file", "journal.Header.parent", "journal.Header.script", "journal.Header.session_id", "journal.Header.windlass",
 	},
 	aWord: {
@@ -275,6 +275,7 @@ func payloads() []payload {
 		{echo.MemosStart{}, value(echo.StepMemos)},
 		{echo.MemoCall{}, value(echo.StepMemo)},
 		{echo.MemosBrought{}, value(echo.StepBrought)},
+		{echo.ProjectFile{}, value(echo.StepProject)},
 	}
 }
 

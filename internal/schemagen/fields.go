@@ -10,7 +10,6 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/cascade/settings"
 	"github.com/windlass-run/windlass/cascade/validators"
-	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/engine/waiting"
 )
 
@@ -202,7 +201,7 @@ var fields = map[string]map[string]field{
 	"HumanInput":          humanFields,
 	"DecisionPoints":      decisionFields,
 	"Audibles":            audibleFields,
-	"Memory":              {"name": {text: "The bank: one of the project folder, or shared:NAME, which all projects share.", pattern: memory.NamePattern, examples: []any{"notes"}}},
+	"Memory":              memoryFields,
 	"Continuity":          continuityFields,
 	"Trigger":             triggerFields,
 	"Wait":                waitFields,

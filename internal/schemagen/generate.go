@@ -14,6 +14,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/cascade/continuity"
 	"github.com/windlass-run/windlass/cascade/soundings"
 	"github.com/windlass-run/windlass/schema"
 )
@@ -90,6 +91,7 @@ var enums = map[reflect.Type][]any{
 	reflect.TypeFor[cascade.Include](): {
 		cascade.IncludeOutput, cascade.IncludeMessages, cascade.IncludeImages, cascade.IncludeState,
 	},
+	reflect.TypeFor[continuity.Remember]():     {continuity.RememberOff, continuity.RememberMessages, continuity.RememberWinners},
 	reflect.TypeFor[soundings.ModelStrategy](): {soundings.RoundRobin, soundings.Random, soundings.Weighted},
 	reflect.TypeFor[soundings.MutationMode]():  {soundings.Rewrite, soundings.Augment, soundings.Approach},
 	reflect.TypeFor[soundings.Mode]():          {soundings.Evaluate, soundings.Aggregate},

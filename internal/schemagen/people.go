@@ -85,6 +85,13 @@ var alternativeFields = map[string]field{
 	"route":  {text: "The label of the output, _route, when the wait ends so; by default fired of a signal, answered of a question.", pattern: notEmpty, examples: []any{"stop"}},
 }
 
+var memoryFields = map[string]field{
+	"name":         {text: "The bank: one of the project folder, or shared:NAME, which all projects share.", pattern: memory.NamePattern, examples: []any{"notes"}},
+	"remember":     {text: "What the bank remembers by itself of a visit to a phase that ends well: messages, what was said and what tools answered; winners, the answer that passed; off, nothing.", def: continuity.RememberOff},
+	"recall_tool":  {text: "Whether the model gets a tool of the bank's name that searches in all that the bank has, over all sessions. By default it does where the bank remembers by itself."},
+	"project_file": {text: "A file of the project folder that stands in the system prompt as it is when the run begins, up to 16 KiB of it: its path there.", pattern: notEmpty, examples: []any{"MEMORY.md"}},
+}
+
 // addPeople adds the forms that package people decodes by hand.
 func addPeople(set func(def, key string, forms ...*jsonschema.Schema), ref func(string) *jsonschema.Schema, defs jsonschema.Definitions) {
 	set("Phase", "decision_points", &jsonschema.Schema{Type: "boolean", Enum: []any{true}}, ref("DecisionPoints"))

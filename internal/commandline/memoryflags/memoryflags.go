@@ -13,6 +13,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/failure"
@@ -130,4 +133,33 @@ func Import(ctx context.Context, in io.Reader, desk *memories.Desk, bank, file s
 	}
 	defer f.Close() //nolint:errcheck // only read from
 	return desk.Import(ctx, bank, filepath.ToSlash(file), f)
+}
+
+// Forget is what the flags of windlass memory forget say.
+type Forget struct {
+	Remembered, Session string
+}
+
+// Flags declares the flags of remembered texts.
+func (f *Forget) Flags(flags *pflag.FlagSet) {
+	flags.StringVar(&f.Remembered, "remembered", "", "the text that the bank has remembered by itself under this `HASH`, or the beginning of it")
+	flags.StringVar(&f.Session, "session", "", "all that the bank has remembered by itself of the session with this `ID`")
+}
+
+// Args returns what takes the arguments: none where one of the flags is given, else both.
+func (f *Forget) Args(name, both cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if f.Remembered != "" || f.Session != "" {
+			return name(cmd, args)
+		}
+		return both(cmd, args)
+	}
+}
+
+// Of returns what is to be forgotten.
+func (f *Forget) Of(desk *memories.Desk, args []string) (*memories.Forgotten, error) {
+	if f.Remembered != "" || f.Session != "" {
+		return desk.TextsToForget(args[0], f.Remembered, f.Session)
+	}
+	return desk.ToForget(args[0], args[1])
 }

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/internal/bank"
+	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/memories"
 	"github.com/windlass-run/windlass/internal/oneline"
 	"github.com/windlass-run/windlass/internal/term"
@@ -17,30 +19,34 @@ import (
 
 // Banks has a row for each bank of memory, with its folder when there are banks of others.
 func Banks(list []memories.Listed, every bool) *term.Table {
-	heads := []string{"bank", ">files", ">bytes", ">versions", ">sessions", "written"}
+	heads := []string{"bank", ">files", ">bytes", ">versions", ">texts", ">sessions", "written"}
 	if every {
 		heads = append(heads, "folder")
 	}
 	t := term.NewTable(append(heads, "note")...)
 	for i := range list {
 		b := &list[i]
-		cells := []string{b.Bank, term.Count(int64(b.Files)), term.Count(int64(b.Bytes)), term.Count(int64(b.Versions)), term.Count(int64(b.Sessions)), ""}
+		cells := []string{b.Bank, term.Count(int64(b.Files)), term.Count(int64(b.Bytes)), term.Count(int64(b.Versions)), term.Count(int64(b.Texts)), term.Count(int64(b.Sessions)), ""}
 		if b.Written != nil {
-			cells[5] = minute(*b.Written)
+			cells[6] = minute(*b.Written)
 		}
 		note := oneline.Of(b.Error)
-		if len(b.Unread) > 0 {
-			note = fmt.Sprintf("not read in %d runs: %s", bank.UnreadRuns, strings.Join(inBank(b.Unread), ", "))
+		unread := inBank(b.Unread)
+		if b.Idle > 0 {
+			unread = append(unread, term.Plural(b.Idle, "remembered text"))
+		}
+		if len(unread) > 0 {
+			note = fmt.Sprintf("not read in %d runs: %s", bank.UnreadRuns, strings.Join(unread, ", "))
 		}
 		if b.Error != "" {
-			cells = []string{b.Bank, "", "", "", "", ""}
+			cells = []string{b.Bank, "", "", "", "", "", ""}
 		}
 		if every {
 			cells = append(cells, cmp.Or(b.Folder, "shared"))
 		}
 		t.Add(append(cells, note)...)
 	}
-	return t.Key("bank").Drop("versions", "sessions", "bytes").WrapLast()
+	return t.Key("bank").Drop("versions", "sessions", "bytes", "texts").WrapLast()
 }
 
 // inBank returns paths as a person may write them.
@@ -157,12 +163,48 @@ func MemoryEdited(e *memories.Edited) (lines []string) {
 
 // MemoryExported says what an export has.
 func MemoryExported(e *memories.Exported) []string {
-	return []string{fmt.Sprintf("Wrote %s: %s of %s.", e.File, term.Plural(e.Versions, "version"), term.Plural(e.Files, "file"))}
+	return []string{fmt.Sprintf("Wrote %s: %s of %s.", e.File, term.Plural(e.Versions, "version"), term.Plural(e.Files, "file")) + andTexts(e.Texts, "remembered text")}
 }
 
 // MemoryImported says what an import has come to.
 func MemoryImported(i *memories.Imported) []string {
-	return []string{fmt.Sprintf("Imported %s, %d were there.", term.Plural(i.New, "new version"), i.Known)}
+	return []string{fmt.Sprintf("Imported %s, %d were there.", term.Plural(i.New, "new version"), i.Known) + andTexts(i.Texts, "new remembered text")}
+}
+
+// andTexts says how many remembered texts there are besides; "" for none.
+func andTexts(count int, what string) string {
+	if count == 0 {
+		return ""
+	}
+	return " And " + term.Plural(count, what) + "."
+}
+
+// Remembered has a row for each text that a bank has remembered by itself.
+func Remembered(list []memories.Remembered) *term.Table {
+	t := term.NewTable("text", "at", "session", "where", "who", ">bytes", "read by", "begins")
+	for i := range list {
+		r := &list[i]
+		begins := oneline.Of(excerpt.Clip(r.Text, mostBegins))
+		if r.Forgotten {
+			begins = "(forgotten)"
+		}
+		t.Add(string(r.Hash), minute(r.At), r.Session, r.Key.String(), whoSaid(r), term.Count(int64(r.Bytes)), readBy(r.ReadBy), begins)
+	}
+	return t.Key("text").Drop("where", "read by", "bytes", "who").WrapLast()
+}
+
+// mostBegins is how many bytes of a remembered text a list shows.
+const mostBegins = 200
+
+// whoSaid says whose words a remembered text is.
+func whoSaid(r *memories.Remembered) string {
+	switch r.Role { //nolint:exhaustive // nothing is remembered of others
+	case echo.RoleTool:
+		return "tool " + r.Tool
+	case echo.RoleAssistant:
+		return "model"
+	}
+	return "person"
 }
 
 // Diverging returns the warning of files of a bank that have several versions which nothing replaces; "" for none.
@@ -190,8 +232,8 @@ func Divergent(name string, paths []string) string {
 }
 
 // MemoryText writes the text of a file as it is; a terminal is shown it without what would control it.
-func MemoryText(w io.Writer, f *memories.File) error {
-	text := *f.Text
+func MemoryText(w io.Writer, whole *string) error {
+	text := *whole
 	if term.IsTerminal(w) {
 		text = strings.TrimSuffix(term.WithoutControls(text), "\n") + "\n"
 	}
@@ -209,12 +251,15 @@ func MemoryDiverging(name string, f *memories.File) string {
 
 // Forgotten says what a bank has forgotten, or would forget, and where the text is still.
 func Forgotten(f *memories.Forgotten, done bool) (lines []string) {
-	what := term.Plural(f.Versions, "version")
-	if done {
-		lines = append(lines, fmt.Sprintf("The bank %s has forgotten the text of %s of %s.", f.Bank, what, f.Path))
-	} else {
-		lines = append(lines, fmt.Sprintf("The bank %s would forget the text of %s of %s.", f.Bank, what, f.Path))
+	what := fmt.Sprintf("the text of %s of %s", term.Plural(f.Versions, "version"), f.Path)
+	if f.Texts > 0 {
+		what = fmt.Sprintf("%s, %s", term.Plural(f.Texts, "remembered text"), f.What)
 	}
+	verb := "would forget"
+	if done {
+		verb = "has forgotten"
+	}
+	lines = append(lines, fmt.Sprintf("The bank %s %s %s.", f.Bank, verb, what))
 	return append(lines, leftOver([]head{
 		{"Also under the names that the file had before:", f.Names},
 		{"Other files of the bank have, or had, one of the texts, and keep it:", f.Also},

@@ -1,17 +1,17 @@
-package main
+// Package limitflags has the flags of what a run may take.
+package limitflags
 
 import (
 	"math"
 	"strconv"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/windlass-run/windlass/internal/app"
 )
 
-// limitFlags gives a command the flags of the limits.
-func limitFlags(cmd *cobra.Command, o *app.Limits) {
-	f := cmd.Flags()
+// Add declares the flags of the limits.
+func Add(f *pflag.FlagSet, o *app.Limits) {
 	f.Var(limit(amountTo(&o.MaxUSD)), "max-usd", "the most that the run may cost, in US `DOLLARS`; 0 is no limit")
 	f.Var(limit(func(text string) error {
 		v, err := strconv.ParseInt(text, 10, 64)

@@ -1,10 +1,9 @@
-package engine
+// Package upkeep keeps what stands at the end of the requests of a visit: scratchpad, state block and memos.
+package upkeep
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/windlass-run/windlass/cascade"
@@ -16,25 +15,24 @@ import (
 	"github.com/windlass-run/windlass/engine/views"
 )
 
-// continuityOf returns what goes on in a phase where its messages do not.
-func continuityOf(v *visit) continuity.InForce {
-	return cascade.ContinuityOf(v.run.spec.Cascade, v.Def)
-}
-
-// stands is what stands at the end of the requests of a visit. The goroutine of the visit uses it.
-type stands struct {
+// Stands is what stands at the end of the requests of a visit. The goroutine of the visit uses it.
+type Stands struct {
 	*core.Place
-	run    *run
-	tools  *ownTools         // whose session has it
+	Cascade *cascade.Cascade
+	Base    map[string]any                     // the state that the session began with
+	Set     func(name string, value any) error // sets a value of the session's state, and records it
+	Memos   bringing.Memos
+	Wanted  int // the number of the change by which the state block is to be made anew; 0: it is not
+
 	names  []string          // the values of the state that stand, in their order
 	stood  map[string]bool   // those that have stood in this visit
 	before map[string]string // their values before the newest answer
-	wanted int               // the number of the change by which the state block is to be made anew; 0: it is not
-	memos  bringing.Memos
 }
 
-func standsOf(v *visit) *stands {
-	return &stands{Place: v.Place, run: v.run, tools: &v.tools.ownTools, names: standNames(continuityOf(v)), stood: map[string]bool{}, memos: bringing.Of(v.Place, v.tools.ownTools.messages.Session, continuityOf(v).Memos, memosOf(v.run))}
+// Begin is called once, before the first request.
+func (s *Stands) Begin() *Stands {
+	s.names, s.stood = standNames(cascade.ContinuityOf(s.Cascade, s.Def)), map[string]bool{}
+	return s
 }
 
 // standNames are the values of the state that stand at the end of requests, in their order there, where a phase has them.
@@ -48,9 +46,9 @@ func standNames(on continuity.InForce) (names []string) {
 	return names
 }
 
-// put puts what stands at the end of the request that comes behind the history: first the memos that were brought.
-func (s *stands) put(ctx context.Context) error {
-	if err := s.memos.Put(ctx); err != nil {
+// Put puts what stands at the end of the request that comes behind the history: first the memos that were brought.
+func (s *Stands) Put(ctx context.Context) error {
+	if err := s.Memos.Put(ctx); err != nil {
 		return err
 	}
 	s.before = map[string]string{}
@@ -71,11 +69,11 @@ func (s *stands) put(ctx context.Context) error {
 	return nil
 }
 
-// takeBack gives what stands the values from before the newest answer, which a person has taken back.
-func (s *stands) takeBack() error {
+// TakeBack gives what stands the values from before the newest answer, which a person has taken back.
+func (s *Stands) TakeBack() error {
 	for _, name := range s.names {
 		if was := s.before[name]; was != s.text(name) {
-			if err := s.tools.setState(name, was); err != nil {
+			if err := s.Set(name, was); err != nil {
 				return err
 			}
 		}
@@ -83,16 +81,16 @@ func (s *stands) takeBack() error {
 	return nil
 }
 
-// follow gives what stands the values that follow from the messages which persons have left in views, where those that they
+// Follow gives what stands the values that follow from the messages which persons have left in views, where those that they
 // have taken out since, or put back, make a difference.
-func (s *stands) follow(before *echo.Withdrawals) error {
+func (s *Stands) Follow(before *echo.Withdrawals) error {
 	if len(s.names) == 0 {
 		return nil
 	}
-	was, is := s.valuesOf(before), s.valuesOf(s.tools.messages.Session.Withdrawals)
+	was, is := s.valuesOf(before), s.valuesOf(s.Session.Withdrawals)
 	for _, name := range s.names {
 		if was[name] != is[name] && is[name] != s.text(name) {
-			if err := s.tools.setState(name, is[name]); err != nil {
+			if err := s.Set(name, is[name]); err != nil {
 				return err
 			}
 		}
@@ -101,26 +99,26 @@ func (s *stands) follow(before *echo.Withdrawals) error {
 }
 
 // valuesOf returns what stands by the messages of the session with some of them taken out.
-func (s *stands) valuesOf(w *echo.Withdrawals) standing.Values {
+func (s *Stands) valuesOf(w *echo.Withdrawals) standing.Values {
 	values := standing.Values{}
 	for _, name := range s.names {
-		if value, has := s.run.spec.State[name]; has {
+		if value, has := s.Base[name]; has {
 			values[name] = echo.AsText(value)
 		}
 	}
-	c := s.run.spec.Cascade
-	for _, visit := range s.tools.messages.Session.Phases {
-		if p := find(c, visit.Name); p != nil {
+	c := s.Cascade
+	for _, visit := range s.Session.Phases {
+		if p := phaseOf(c, visit.Name); p != nil {
 			values.Follow(cascade.ContinuityOf(c, p), echo.Present(w.Mark(visit.Name, visit.Visit, visit.History)))
 		}
 	}
 	return values
 }
 
-// rebuild makes the state block anew from what the next request would hold, where somebody wants that.
-func (s *stands) rebuild(ctx context.Context, v *views.Views) error {
-	number := s.wanted
-	if s.wanted = 0; number == 0 {
+// Rebuild makes the state block anew from what the next request would hold, where somebody wants that.
+func (s *Stands) Rebuild(ctx context.Context, v *views.Views) error {
+	number := s.Wanted
+	if s.Wanted = 0; number == 0 {
 		return nil
 	}
 	if !slices.Contains(s.names, standing.StateBlock) {
@@ -130,13 +128,14 @@ func (s *stands) rebuild(ctx context.Context, v *views.Views) error {
 	if err != nil {
 		return err
 	}
-	return s.tools.setState(standing.StateBlock, block)
+	return s.Set(standing.StateBlock, block)
 }
 
 // text returns a value of the session's state as text, "" for none.
-func (s *stands) text(name string) string { return textOf(s.tools.messages.Session, name) }
+func (s *Stands) text(name string) string { return TextOf(s.Session, name) }
 
-func textOf(session *echo.Session, name string) string {
+// TextOf returns a value of the state of a session as text, "" for none.
+func TextOf(session *echo.Session, name string) string {
 	value, has := session.State[name]
 	if !has {
 		return ""
@@ -144,8 +143,8 @@ func textOf(session *echo.Session, name string) string {
 	return echo.AsText(value)
 }
 
-// keep takes over what an answer writes of what stands. What a person has made unreadable of it since is as recorded.
-func (s *stands) keep(m *echo.Message) error {
+// Keep takes over what an answer writes of what stands. What a person has made unreadable of it since is as recorded.
+func (s *Stands) Keep(m *echo.Message) error {
 	if len(s.names) == 0 {
 		return nil
 	}
@@ -172,25 +171,18 @@ func (s *stands) keep(m *echo.Message) error {
 			}
 			continue
 		}
-		if err := s.tools.setState(name, value); err != nil {
+		if err := s.Set(name, value); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// onScratchpad answers the call of the tool scratchpad at a key. Marks of a redaction have other sizes than what they stand for: then
-// it is too long where the record says so.
-func (o *ownTools) onScratchpad(key echo.Key, args json.RawMessage) (text string, failed bool, err error) {
-	old, most := textOf(o.messages.Session, standing.Scratchpad), standing.MostBytes
-	if e := o.Rec.Peek(echo.NodeToolCall, key); e != nil && o.Rec.SomethingRedacted(e) {
-		if most = math.MaxInt; e.Message.Failed() {
-			most = 0
+func phaseOf(c *cascade.Cascade, name string) *cascade.Phase {
+	for i := range c.Phases {
+		if c.Phases[i].Name == name {
+			return &c.Phases[i]
 		}
 	}
-	now, text, failed, err := standing.Do(args, old, most)
-	if err != nil || now == old {
-		return text, failed, err
-	}
-	return text, failed, o.setState(standing.Scratchpad, now)
+	return nil
 }

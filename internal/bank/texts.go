@@ -1,0 +1,144 @@
+package bank
+
+import (
+	"context"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/memory"
+	"github.com/windlass-run/windlass/internal/failure"
+)
+
+// Recollection is a remembered text as people see it.
+type Recollection struct {
+	memory.Text
+	Imported bool
+	ReadBy   []string // sessions whose model was told it by a search, the last one last
+}
+
+// Key returns where in its session the text was said: a turn.
+func (r *Recollection) Key() echo.Key { return keyOf(&r.Text) }
+
+func keyOf(t *memory.Text) echo.Key {
+	key := echo.PhaseKey(t.Phase, max(t.Visit, 1))
+	if t.Item > 0 {
+		key = key.Numbered(echo.StepItem, t.Item)
+	}
+	return key.Attempt(max(t.Attempt, 1)).Turn(max(t.Turn, 1))
+}
+
+// Recollections returns all remembered texts, also forgotten ones, in the order of the bank.
+func (h *History) Recollections() (out []Recollection) {
+	readers := map[echo.Hash][]string{}
+	for _, e := range h.Entries {
+		for _, hash := range e.Recalled {
+			var others []string
+			for _, s := range readers[hash] {
+				if s != e.By.Session {
+					others = append(others, s)
+				}
+			}
+			readers[hash] = append(others, e.By.Session)
+		}
+	}
+	for _, e := range h.Entries {
+		for i := range e.Texts {
+			t := e.Texts[i]
+			out = append(out, Recollection{Text: t, Imported: e.Command == commandImport, ReadBy: readers[t.Hash]})
+		}
+	}
+	return out
+}
+
+// UnreadTexts returns how many remembered texts at least so many runs have not been told of since they were remembered.
+func (h *History) UnreadTexts(runs int) (count int) {
+	last := map[echo.Hash]uint64{} // the last entry that has read a text
+	for _, e := range h.Entries {
+		for _, hash := range e.Recalled {
+			last[hash] = e.Seq
+		}
+	}
+	seen := sessionsAfter(h)
+	for _, e := range h.Entries {
+		for i := range e.Texts {
+			if t := &e.Texts[i]; !t.Forgotten && seen[max(e.Seq, last[t.Hash])] >= runs {
+				count++
+			}
+		}
+	}
+	return count
+}
+
+// sessionsAfter returns how many sessions have seen the bank after each entry, by its number.
+func sessionsAfter(h *History) []int {
+	seen := make([]int, len(h.Entries)+1)
+	ids := map[string]bool{"": true}
+	for i := len(h.Entries) - 1; i >= 0; i-- {
+		ids[h.Entries[i].By.Session] = true
+		seen[h.Entries[i].Seq-1] = len(ids) - 1
+	}
+	return seen
+}
+
+// ForgetTexts takes remembered texts out of the file of a bank, for good. Their hashes stay, so that they are not remembered
+// again.
+func (s *Store) ForgetTexts(ctx context.Context, bank, person string, hashes []echo.Hash) (*Forgotten, error) {
+	f, err := s.file(bank)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := f.Lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	h, err := f.Read()
+	if err != nil {
+		return nil, err
+	}
+	out, entries := withoutTexts(h, hashes)
+	if out.Texts == 0 {
+		return nil, failure.Newf(failure.InvalidRequest, "forget texts of the bank %s: it has none of them any more", bank)
+	}
+	last := &Entry{By: Writer{Person: person}, Command: commandForget}
+	if err := f.seal(last, h.Last()+1); err != nil {
+		return nil, err
+	}
+	return out, f.Replace(append(entries, last))
+}
+
+// TextsToForget returns what [Store.ForgetTexts] would forget.
+func (h *History) TextsToForget(hashes []echo.Hash) *Forgotten {
+	out, _ := withoutTexts(h, hashes)
+	return out
+}
+
+// withoutTexts returns the entries of a history with texts taken out, as copies.
+func withoutTexts(h *History, hashes []echo.Hash) (*Forgotten, []*Entry) {
+	gone := map[echo.Hash]bool{}
+	for _, hash := range hashes {
+		gone[hash] = true
+	}
+	out := &Forgotten{}
+	entries := make([]*Entry, 0, len(h.Entries)+1)
+	for _, e := range h.Entries {
+		c := *e
+		c.Texts = nil
+		for i := range e.Texts {
+			t := e.Texts[i]
+			if gone[t.Hash] && !t.Forgotten {
+				out.by(Writer{Session: t.Session, Key: keyOf(&t)})
+				t.Text, t.Forgotten = "", true
+				out.Texts++
+			}
+			c.Texts = append(c.Texts, t)
+		}
+		for _, hash := range e.Recalled {
+			if gone[hash] {
+				out.by(e.By)
+				break
+			}
+		}
+		entries = append(entries, &c)
+	}
+	return out, entries
+}
