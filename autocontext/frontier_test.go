@@ -89,7 +89,7 @@ func TestFrontierByCost(t *testing.T) {
 
 // Leaving the frontier owes R*c at each call. It moves at the first call at which twice the debt
 // reaches (1-c)*(S-R) and moving keeps what was paid within 1.12 of full history. Here every
-// decision is made anew from what would be sent.
+// decision is rebuilt from what would be sent.
 func TestFrontierOwes(t *testing.T) {
 	t.Parallel()
 	waited, held, moved := 0, 0, 0

@@ -353,7 +353,7 @@ type ledger struct {
 	crowded bool      // the queue was full and is not half empty since
 	urgent  int       // callers who wait
 	closed  bool
-	changed chan struct{} // closed, and made anew, when a card is made or delivered
+	changed chan struct{} // closed, and rebuilt, when a card is made or delivered
 	saves   saves
 }
 

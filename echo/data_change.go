@@ -29,7 +29,7 @@ const (
 	ViewDrop    ViewAction = "drop"
 	ViewRemove  ViewAction = "remove"
 	ViewRestore ViewAction = "restore" // takes each of the others back
-	ViewRebuild ViewAction = "rebuild" // takes nothing: the state block is made anew, from what is in the views
+	ViewRebuild ViewAction = "rebuild" // takes nothing: the state block is rebuilt, from what is in the views
 )
 
 // Makes returns what messages are after the action.

@@ -215,7 +215,7 @@ func TestStandingIsTakenBack(t *testing.T) {
 }
 
 // What stands goes back to what it was before messages that a person takes out, and comes again with them; a person can have the
-// state block made anew.
+// state block rebuilt.
 func TestStandingFollowsWhatIsTakenOut(t *testing.T) {
 	t.Parallel()
 	changes := &changeList{}
@@ -241,7 +241,7 @@ func TestStandingFollowsWhatIsTakenOut(t *testing.T) {
 			changes.add(echo.ViewRebuild)
 			return call("look", `{"n":5}`)(req)
 		},
-		say("Goal: made anew\nNext: go on"), // the state block
+		say("Goal: rebuilt\nNext: go on"), // the state block
 		func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
 			changes.add(echo.ViewRebuild)
 			return call("look", `{"n":6}`)(req)
@@ -263,7 +263,7 @@ func TestStandingFollowsWhatIsTakenOut(t *testing.T) {
 	require.Equal(t, echo.PurposeSummary, asked.Site.Purpose)
 	require.Contains(t, asked.Messages[1].Text(), `look:{"n":5}`)
 	require.NotContains(t, asked.Messages[1].Text(), "[Your scratchpad", "only the window")
-	require.Equal(t, []string{block + "Goal: made anew\nNext: go on", pad + "first\nsecond"}, last[6][1:])
+	require.Equal(t, []string{block + "Goal: rebuilt\nNext: go on", pad + "first\nsecond"}, last[6][1:])
 	require.Equal(t, []string{block + "Goal: A.\nContext: 8 calls of tools are sent, 0 of which failed; this was put together without a model", pad + "first\nsecond"}, last[8][1:])
 	w, err := echo.Read[echo.Warning](b.entries.of(echo.NodeWarning)[0])
 	require.NoError(t, err)

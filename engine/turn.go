@@ -64,7 +64,7 @@ func (c *conversation) send(ctx context.Context, noTools bool) (*effect.ModelRes
 		}
 		if changed, err := c.hearing.Change(ctx, key); err != nil {
 			return nil, err
-		} else if changed { // also where a run was stopped here: the request is made anew
+		} else if changed { // also where a run was stopped here: the request is rebuilt
 			if err := c.stands.Put(ctx); err != nil {
 				return nil, err
 			}

@@ -414,7 +414,7 @@ func TestIDsAreKept(t *testing.T) {
 	ctx := library.WithIDs(t.Context(), &library.IDs{})
 	find := func(id string) (file string, read int) {
 		files.count = 0
-		tree := &library.Tree{FS: files, Name: "/project", Searched: []string{"cascades"}} // made anew for each search
+		tree := &library.Tree{FS: files, Name: "/project", Searched: []string{"cascades"}} // rebuilt for each search
 		r, err := library.Trees{tree}.Find(ctx, tree, ".", id, known)
 		if err != nil {
 			require.ErrorContains(t, err, id)

@@ -66,7 +66,7 @@ func (l *lab) requireDelivered(id string) {
 }
 
 // TestResumeCutJournal cuts the journal of a session that is in ClickHouse already at bytes of its
-// lines. What is made anew takes the place of the rows that were there.
+// lines. What is rebuilt takes the place of the rows that were there.
 func TestResumeCutJournal(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, clickhousetest.DSN(t, clickhousetest.Open(t)))

@@ -26,7 +26,7 @@ func Of(visit *core.Place, session *echo.Session, on bool, desk memo.Desk) Memos
 }
 
 // Put puts the memos that the newest message brings at the end of the request that comes behind the history. A request that
-// is made anew in its turn has them already.
+// is rebuilt in its turn has them already.
 func (b *Memos) Put(ctx context.Context) error {
 	if !b.on || b.at == b.Here() {
 		return nil

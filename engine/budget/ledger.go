@@ -33,7 +33,7 @@ type Ledger struct {
 // changes.
 type tree struct {
 	mu      sync.Mutex
-	settled chan struct{} // closed when a call has ended or a ledger is closed, and then made anew
+	settled chan struct{} // closed when a call has ended or a ledger is closed, and then rebuilt
 }
 
 // amounts is what calls in flight are expected to take.

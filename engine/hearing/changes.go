@@ -26,7 +26,7 @@ type Changing struct {
 type Taken struct {
 	Were    []echo.Item       // the history as [echo.Session.Marked] had it before
 	Before  *echo.Withdrawals // of the session
-	Rebuild int               // the number of the change by which the state block is to be made anew; 0: it is not
+	Rebuild int               // the number of the change by which the state block is to be rebuilt; 0: it is not
 }
 
 // Change takes what people have changed since the place before, and reports whether that is anything. It is called once with each

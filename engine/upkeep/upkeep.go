@@ -22,7 +22,7 @@ type Stands struct {
 	Base    map[string]any                     // the state that the session began with
 	Set     func(name string, value any) error // sets a value of the session's state, and records it
 	Memos   bringing.Memos
-	Wanted  int // the number of the change by which the state block is to be made anew; 0: it is not
+	Wanted  int // the number of the change by which the state block is to be rebuilt; 0: it is not
 
 	names  []string          // the values of the state that stand, in their order
 	stood  map[string]bool   // those that have stood in this visit
@@ -122,7 +122,7 @@ func (s *Stands) Rebuild(ctx context.Context, v *views.Views) error {
 		return nil
 	}
 	if !slices.Contains(s.names, standing.StateBlock) {
-		return s.Rec.Warn(s.Here().Numbered(echo.StepRebuild, number), "a person wants the state block made anew, and the phase has none")
+		return s.Rec.Warn(s.Here().Numbered(echo.StepRebuild, number), "a person wants the state block rebuilt, and the phase has none")
 	}
 	block, _, err := views.Rebuild(ctx, v, number)
 	if err != nil {

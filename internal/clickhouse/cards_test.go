@@ -310,7 +310,7 @@ func TestReaderSeesTheCardsOfItsOwnSession(t *testing.T) {
 	card.Summary, card.GeneratedAt = "Better.", card.GeneratedAt.Add(time.Hour)
 	card.EmbeddingModel, card.Embedding = "other@2", []float32{0, 1}
 	require.NoError(t, cards.Put(t.Context(), []contextcards.Card{card}))
-	require.Equal(t, `[["mine","Better.",2]]`, ask(all), "a card that was made anew is seen")
+	require.Equal(t, `[["mine","Better.",2]]`, ask(all), "a card that was rebuilt is seen")
 	require.Equal(t, `[[2]]`, ask("SELECT count() FROM context_embeddings"))
 	_, _, err := r.Query(t.Context(), "SELECT * FROM "+db.Database()+".context_cards")
 	require.ErrorContains(t, err, "Not enough privileges")

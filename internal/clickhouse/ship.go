@@ -107,7 +107,7 @@ func fits(m delivery.Mark, entries []*echo.Entry) bool {
 	return m.Seq <= uint64(len(entries)) && (m.Seq == 0 || entries[m.Seq-1].At.Equal(m.EntryAt))
 }
 
-// markOf returns up to where the database has a session; one that was made anew has nothing.
+// markOf returns up to where the database has a session; one that was rebuilt has nothing.
 func markOf(ctx context.Context, db *DB, dir, to string) (delivery.Mark, error) {
 	id, err := db.id(ctx)
 	if err != nil {

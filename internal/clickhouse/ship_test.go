@@ -236,7 +236,7 @@ func TestSinkOutlivesTheDatabase(t *testing.T) {
 }
 
 // TestShip delivers a folder: what is missing, once more everything, and to a database that was
-// made anew.
+// rebuilt.
 func TestShip(t *testing.T) {
 	t.Parallel()
 	o := clickhousetest.Options(t)

@@ -53,6 +53,7 @@ var wordCompleters = map[string]completer{
 	"context drop":     onlyFirst(sessionNames),
 	"context remove":   onlyFirst(sessionNames),
 	"context undo":     onlyFirst(sessionNames),
+	"context rebuild":  onlyFirst(sessionNames),
 	"context restore":  onlyFirst(sessionNames),
 	"test freeze":      onlyFirst(sessionNames),
 	"memory show":      bankAndFile,

@@ -32,7 +32,7 @@ type Marks struct {
 // Mark is the newest entry up to which one database has everything.
 type Mark struct {
 	To       string    `json:"to"`       // the address of the database; see clickhouse.Options
-	Database string    `json:"database"` // its own id: one that was made anew has nothing
+	Database string    `json:"database"` // its own id: one that was rebuilt has nothing
 	Seq      uint64    `json:"seq"`
 	EntryAt  time.Time `json:"entry_at"` // when that entry was recorded: a journal that was cut and went on has another
 

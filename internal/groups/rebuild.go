@@ -10,10 +10,10 @@ import (
 	"github.com/windlass-run/windlass/internal/failure"
 )
 
-// checkState says that no phase of the session has a state block that could be made anew.
+// checkState says that no phase of the session has a state block that could be rebuilt.
 func (s *session) checkState() error {
 	if s.end.Whole && !s.end.MayResume() {
-		return invalid(fmt.Sprintf("windlass resume %s --fork PHASE, then the same of the fork while it runs", s.id), "session %s has ended: no request follows for which its state block could be made anew", s.id)
+		return invalid(fmt.Sprintf("windlass resume %s --fork PHASE, then the same of the fork while it runs", s.id), "session %s has ended: no request follows for which its state block could be rebuilt", s.id)
 	}
 	var c cascade.Cascade
 	if s.start == nil {

@@ -106,7 +106,7 @@ func slotOf[T string | []byte](word T, n int) int {
 	return int(h) & (n - 1)
 }
 
-// errDamaged is the reason why a table cannot be used. It is made anew then.
+// errDamaged is the reason why a table cannot be used. It is rebuilt then.
 var errDamaged = errors.New("the table of word vectors is damaged")
 
 // readTable reads a table where it lies, and checks its checksum and that no search runs beyond it.

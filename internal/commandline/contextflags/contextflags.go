@@ -48,7 +48,7 @@ before.`,
 		change(d, echo.ViewRestore, "Put back what was undone, dropped or removed", `Puts groups of messages, or single messages, back into the context of a session. Without --group and --message it takes the newest
 undo, drop or remove back.`,
 			"  windlass context restore last\n  windlass context restore last --group 3"),
-		change(d, echo.ViewRebuild, "Have the state block made anew", `Has a model write the state block of a session anew before its next request, from what that request would have and from nothing
+		change(d, echo.ViewRebuild, "Have the state block rebuilt", `Has a model write the state block of a session anew before its next request, from what that request would have and from nothing
 else; where the model fails it is put together without one. A run that goes on does that before its next request; one that is
 stopped, when it is resumed.`,
 			"  windlass context rebuild last"),

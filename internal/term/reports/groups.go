@@ -36,7 +36,7 @@ var pastOf = map[echo.ViewAction]string{
 // ContextChanged says what a change of the context of a session comes to. self is how windlass is called.
 func ContextChanged(c *groups.Changed, self string) string {
 	if c.Action == echo.ViewRebuild {
-		return "The state block is made anew. " + whenTaken(c, self)
+		return "The state block is rebuilt. " + whenTaken(c, self)
 	}
 	lines := []string{pastOf[c.Action] + ": " + term.Plural(len(c.Messages), "message") + of(c.Groups) + ". " + whenTaken(c, self)}
 	if len(c.Tasks) > 0 {
