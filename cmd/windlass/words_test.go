@@ -59,7 +59,7 @@ var oddPhrases = []string{
 	"lacks of the session",
 	"leave it to be checked",
 	"left alone for",
-	"rebuilt",
+	"made anew",
 	"made of the record",
 	"may stand beside",
 	"names of one's own",
