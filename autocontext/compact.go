@@ -34,7 +34,7 @@ func (g *guard) compact(target, most int64) (*Ask, bool) {
 	}
 	full := g.fullAt(g.limit())
 	allowance := min(max(percent(full, summaryShare), minSummary), maxSummary)
-	if n := g.settings.SummaryTokens; n > 0 {
+	if n := g.settings.Summary.Tokens; n > 0 {
 		allowance = min(max(n, minSummary), percent(full, mostSummary))
 	}
 	covers := g.coverable(target, most, allowance)
@@ -188,8 +188,8 @@ const summaryHead = "[Summary of the "
 func (b *Builder) summary(a *Ask, by, text string) *echo.Message {
 	for {
 		m := echo.NewText(echo.RoleUser, echo.KindSummary, fmt.Sprintf(
-			summaryHead+"%d messages of this conversation before this one, made by %s. The originals are kept.]\n\n%s",
-			a.covers, by, text))
+			summaryHead+"%d messages of this conversation before this one, made by %s. The originals are kept%s.]\n\n%s",
+			a.covers, by, lookupsOf(b.settings.Summary.Lookups), text))
 		have, most := b.draft.scaled(b.draft.count.of(&made{sent: m, tokens: Tokens(m)})), int64(a.MaxOut)
 		n := int64(utf8.RuneCountInString(text))
 		if have <= most || n == 0 {
@@ -197,4 +197,12 @@ func (b *Builder) summary(a *Ask, by, text string) *echo.Message {
 		}
 		text, _ = splitRunes(text, int(min(n*most/have, n-1)))
 	}
+}
+
+// lookupsOf names the tools that find what a summary does not tell.
+func lookupsOf(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return "; these tools find what is not here: " + strings.Join(names, ", ")
 }

@@ -41,8 +41,8 @@ type Settings struct {
 	Assumed bool
 	// Strategy says what makes room near Limit; "" is [cascade.BudgetSummarize].
 	Strategy cascade.BudgetStrategy
-	// SummaryTokens is the size of a summary of older messages; 0: a share of the request.
-	SummaryTokens int64
+	// Summary is how older messages are summed up.
+	Summary Summaries
 
 	// Count counts a message with its overhead as the model does; nil: four bytes are a token.
 	// Exact says that it is the model's tokenizer, which usage does not correct.
@@ -50,6 +50,12 @@ type Settings struct {
 	Exact bool
 	// Fixed is what a request has beside its messages: tool schemas and the protocol's own tokens.
 	Fixed int64
+}
+
+// Summaries say how older messages are summed up.
+type Summaries struct {
+	Tokens  int64    // the size of a summary; 0: a share of the request
+	Lookups []string // the tools that find what is not in a request, which a summary names; nil: it names none
 }
 
 // checkSummary reports a summary whose message was not restored.

@@ -222,7 +222,7 @@ func (v *visit) equip(ctx context.Context) (*echo.PhaseContext, error) {
 	v.views = views.NewViews(views.Asked{Cascade: v.run.spec.Cascade, Off: v.run.spec.Off}, facts, v.calls, &v.result.ContextFigures)
 	v.views.Fallbacks = views.FallbackModels(v.run.spec.Cascade, v.Def, v.Record.Model, &facts)
 	v.tools.views, v.tools.recalled = v.views, v.views.Recalled
-	set, err := toolset.ToolsOf(v.Def, v.run.spec.Cascade, v.run.Tools, v.Rec.Rules.AsksWithImages())
+	set, err := toolset.ToolsOf(v.Def, v.run.spec.Cascade, v.run.Tools, toolset.Told{Images: v.Rec.Rules.AsksWithImages(), Messages: v.Rec.Rules.NamesLookups()})
 	if err == nil {
 		v.tools.set = &set
 		err = v.views.Declare(&set, facts)

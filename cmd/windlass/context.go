@@ -25,7 +25,7 @@ func newContextCommand(con *console) *cobra.Command {
 		Example: "  windlass context stats last\n  windlass context show last --phase research --turn 3\n" +
 			"  windlass context diff last 3 4\n  windlass context why last 802db2e5",
 		Args: noArgs,
-		RunE: needsCommand("show, diff, why, stats, select, groups, drop, remove, undo or restore", "windlass context stats SESSION"),
+		RunE: needsCommand("show, diff, why, stats, select, groups, drop, remove, undo, restore or rebuild", "windlass context stats SESSION"),
 	}
 	cmd.AddCommand(
 		newContextShowCommand(con), newContextDiffCommand(con), newContextWhyCommand(con), newContextStatsCommand(con), newContextSelectCommand(con),

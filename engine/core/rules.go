@@ -16,7 +16,7 @@ import (
 // and other times, do not. Who raises Rules keeps the rules before, by a switch in this file, and
 // sets OldestRules to them.
 const (
-	Rules       = 5 // of sessions that begin
+	Rules       = 6 // of sessions that begin
 	OldestRules = 1 // that can still be replayed
 )
 
@@ -104,6 +104,10 @@ func (r Ruleset) LabelsResults() bool { return r >= 4 }
 
 // AsksWithImages decides: ask_human_custom is offered with images. Since rules 5.
 func (r Ruleset) AsksWithImages() bool { return r >= 5 }
+
+// NamesLookups decides: a summary of older messages names the tools that find what is not in it, and sql_query says of the view
+// messages what it has. Since rules 6.
+func (r Ruleset) NamesLookups() bool { return r >= 6 }
 
 // RulesError says that a session was begun under rules that this engine does not have.
 type RulesError struct {

@@ -115,10 +115,22 @@ func SpecOf(name string, declared effect.Tools) (effect.ToolSpec, error) {
 	return spec, nil
 }
 
+// ToolSQL is the tool by which a model asks the record of its session.
+const ToolSQL = "sql_query"
+
+const messagesView = " The view messages has one row for each message: messages(id, group_id, role, kind, content, tool_name, tool_call_id, " +
+	"status, model, phase, tokens, at); status is active, dropped or removed. Read the newest first, leave out what is not active, " +
+	"use LIMIT, and search by role, by words of the content or by group_id."
+
+// Told says what a model is told of its tools, which differs between the rules of sessions.
+type Told struct {
+	Images   bool // that people can be asked with images
+	Messages bool // what the view messages has, by sql_query
+}
+
 // ToolsOf collects the tools of a phase's tackle, memory when it has a bank, the tool that searches in the bank, those of memos when it has them, and route_to when
-// the model has a choice. images says whether people can be asked
-// with images.
-func ToolsOf(p *cascade.Phase, c *cascade.Cascade, declared effect.Tools, images bool) (Toolset, error) {
+// the model has a choice.
+func ToolsOf(p *cascade.Phase, c *cascade.Cascade, declared effect.Tools, told Told) (Toolset, error) {
 	var specs []effect.ToolSpec
 	cascades := map[string]*cascade.Reached{}
 	for _, name := range p.Tackle {
@@ -130,8 +142,11 @@ func ToolsOf(p *cascade.Phase, c *cascade.Cascade, declared effect.Tools, images
 		if err != nil {
 			return Toolset{}, err
 		}
-		if name == waiting.ToolAskForm && !images {
+		switch {
+		case name == waiting.ToolAskForm && !told.Images:
 			spec = waiting.SpecWithoutImages(name)
+		case name == ToolSQL && told.Messages:
+			spec.Description += messagesView
 		}
 		specs = append(specs, spec)
 	}

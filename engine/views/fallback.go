@@ -91,7 +91,7 @@ func (v *Views) unfit(model string, f effect.ModelFacts) string {
 // what was learned of the model before says nothing of it.
 func (v *Views) moveTo(f effect.ModelFacts) {
 	v.Settings, v.room = SettingsFor(v.asked, v.Rec.Rules, v.Def, f, v.Settings.Dialect)
-	v.Settings.Fixed = v.fixedTokens(f)
+	v.Settings.Fixed, v.Settings.Summary.Lookups = v.fixedTokens(f), lookupsOf(v)
 	v.Builder = autocontext.NewBuilder(v.Settings)
 	v.answered, v.marks = time.Time{}, cacheMarks{on: f.MarkCache}
 	c := &v.Carry

@@ -82,7 +82,7 @@ func SettingsFor(a Asked, rules core.Ruleset, p *cascade.Phase, f effect.ModelFa
 	if budget != nil {
 		s.Strategy = budget.Strategy
 		if sum := budget.Summarizer; sum != nil {
-			s.SummaryTokens = sum.TargetSize
+			s.Summary.Tokens = sum.TargetSize
 			s.Policy.Guard.SummarizerModel = cmp.Or(s.Policy.Guard.SummarizerModel, sum.Model)
 		}
 		if budget.WarningThreshold > 0 {

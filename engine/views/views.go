@@ -9,12 +9,15 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/autocontext"
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/dialect"
 	"github.com/windlass-run/windlass/engine/budget"
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/lookup"
+	"github.com/windlass-run/windlass/engine/memo"
+	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/engine/modeltext"
 	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/internal/quantity"
@@ -61,13 +64,27 @@ func NewViews(asked Asked, f effect.ModelFacts, calls *core.Calls, into *Context
 // Declare takes the tools of requests. The error says that no request has room.
 func (v *Views) Declare(tools *toolset.Toolset, f effect.ModelFacts) error {
 	v.tools = tools
-	v.Settings.Fixed = v.fixedTokens(f)
+	v.Settings.Fixed, v.Settings.Summary.Lookups = v.fixedTokens(f), lookupsOf(v)
 	v.Builder = autocontext.NewBuilder(v.Settings)
 	v.offerRecall(0)
 	if v.Settings.Policy.Guard.Enabled {
 		return v.room.Check(v.Record.Model)
 	}
 	return nil
+}
+
+// lookupsOf returns the tools of a phase that find what has left its requests, or what others have left for it.
+func lookupsOf(v *Views) (names []string) {
+	if !v.Rec.Rules.NamesLookups() {
+		return nil
+	}
+	for _, s := range v.tools.With(lookup.RecallSpec()).Specs {
+		if s.Name == lookup.ToolRecall && len(v.tools.Specs) > 0 || s.Name == lookup.ToolSearch || s.Name == toolset.ToolSQL || s.Name == memory.Tool ||
+			s.Name == memo.ToolRetrieve || s.Name == cascade.RecallToolOf(v.asked.Cascade, v.Def) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }
 
 // fixedTokens counts what requests have besides messages, with recall, which may join the tools.

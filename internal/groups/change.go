@@ -11,6 +11,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/engine/standing"
 	"github.com/windlass-run/windlass/internal/audit"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/mailbox"
@@ -321,7 +322,8 @@ func (s *session) kept(list []Message) []string {
 func left(e *echo.Entry) string {
 	switch e.NodeType { //nolint:exhaustive // the others leave nothing
 	case echo.NodeState:
-		if d, err := echo.Read[echo.State](e); err == nil {
+		// What stands at the end of requests goes back to what it was.
+		if d, err := echo.Read[echo.State](e); err == nil && d.Key != standing.Scratchpad && d.Key != standing.StateBlock {
 			return "state " + d.Key
 		}
 	case echo.NodeToolStart:
