@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/windlass-run/windlass/echo"
@@ -76,22 +75,32 @@ func (o *ownTools) onSession(name string, args json.RawMessage) (text string, fa
 
 // setState sets a value of the session's state and records it.
 func (o *ownTools) setState(name string, value any) error {
-	key := o.Here().Named(echo.StepState, name)
+	return o.setStateAt(o.Here().Named(echo.StepState, name), name, value)
+}
+
+// setStateAt is setState under a key.
+func (o *ownTools) setStateAt(key echo.Key, name string, value any) error {
 	value = o.Rec.StateKept(key, value)
 	o.messages.Session.Set(o.Record, name, value)
 	return o.Rec.Add(key, echo.State{Key: name, Value: value})
 }
 
-// onScratchpad answers the call of the tool scratchpad at a key. Marks of a redaction have other sizes than what they stand for: then
-// it is too long where the record says so.
+// onScratchpad answers the call of the tool scratchpad at a key. After a redaction it does what is recorded: of the arguments only
+// marks may be left, which have other sizes, too.
 func (o *ownTools) onScratchpad(key echo.Key, args json.RawMessage) (text string, failed bool, err error) {
-	old, most := upkeep.TextOf(o.messages.Session, standing.Scratchpad), standing.MostBytes
 	if e := o.Rec.Peek(echo.NodeToolCall, key); e != nil && o.Rec.SomethingRedacted(e) {
-		if most = math.MaxInt; e.Message.Failed() {
-			most = 0
+		set := o.Rec.Peek(echo.NodeState, o.Here().Named(echo.StepState, standing.Scratchpad))
+		if set == nil || set.Seq > e.Seq { // another call of the turn has set it
+			return e.Message.Text(), e.Message.Failed(), nil
 		}
+		was, err := echo.Read[echo.State](set)
+		if err != nil {
+			return "", false, err
+		}
+		return e.Message.Text(), e.Message.Failed(), o.setState(standing.Scratchpad, was.Value)
 	}
-	now, text, failed, err := standing.Do(args, old, most)
+	old := upkeep.TextOf(o.messages.Session, standing.Scratchpad)
+	now, text, failed, err := standing.Do(args, old, standing.MostBytes)
 	if err != nil || now == old {
 		return text, failed, err
 	}

@@ -37,7 +37,7 @@ func continuityOf(v *visit) continuity.InForce {
 // standsOf returns what stands at the end of the requests of a visit.
 func standsOf(v *visit) *upkeep.Stands {
 	s := &upkeep.Stands{
-		Place: v.Place, Cascade: v.run.spec.Cascade, Base: v.run.spec.State, Set: v.tools.setState,
+		Place: v.Place, Cascade: v.run.spec.Cascade, Base: v.run.spec.State, Set: v.tools.setStateAt,
 		Memos: bringing.Of(v.Place, v.Session, continuityOf(v).Memos, memosOf(v.run)),
 	}
 	return s.Begin()

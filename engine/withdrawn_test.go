@@ -125,16 +125,15 @@ func (s *withdrawnSession) Complete(ctx context.Context, req *effect.ModelReques
 	}
 	s.requests = append(s.requests, req)
 	s.check(req)
-	switch n := len(s.requests); {
-	case n == s.stopAt:
+	n := len(s.requests)
+	if n == s.stopAt {
 		if s.rng.IntN(2) == 0 {
 			s.act(n)
 		}
 		s.cancel()
 		return nil, context.Canceled
-	default:
-		s.act(n)
 	}
+	s.act(n)
 	return s.answer(req)
 }
 
@@ -369,7 +368,7 @@ func TestWithdrawnIsNowhere(t *testing.T) {
 					require.Contains(t, s.last, string(s.asked)+",")
 					recalled++
 				case s.number > 0:
-					require.Equal(t, fmt.Sprintf("The message %s was dropped by a person: it cannot be read any more. Do without it.", s.asked), s.last)
+					require.Equal(t, "The message that you ask for was dropped by a person: it cannot be read any more. Do without it.", s.last)
 					refused++
 				}
 				if s.found {

@@ -45,7 +45,7 @@ func set[T any](into, from *T) {
 	}
 }
 
-// Most that groups may be.
+// MaxGroups is the most that groups may be.
 const MaxGroups = 1000
 
 // CheckSettings holds settings of the place of a phase or a cascade against their rules. Misplaced says of a phase that asks no

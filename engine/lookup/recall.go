@@ -84,7 +84,7 @@ func find(session *echo.Session, given string) (o original, problem string) {
 	}
 	switch {
 	case len(hashes) == 0 && dropped:
-		return o, fmt.Sprintf("The message %s was dropped by a person: it cannot be read any more. Do without it.", h)
+		return o, "The message that you ask for was dropped by a person: it cannot be read any more. Do without it."
 	case len(hashes) == 0:
 		return o, fmt.Sprintf("No message of this session has the hash %s. Copy the hash from the placeholder, or call the tool again.", h)
 	case len(hashes) > 1:

@@ -106,13 +106,10 @@ func CheckTags(tags []string) (clean []string, problem string) {
 	return clean, ""
 }
 
-// normal returns the words of a text as they make two memos the same: without case, punctuation and spaces.
+// normal returns a text as it makes two memos the same: how it is spaced, and a full stop at its end, make no difference. Case and
+// signs do: "x > 5" is another fact than "x < 5".
 func normal(text string) string {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
-	if len(words) == 0 {
-		return text
-	}
-	return strings.Join(words, " ")
+	return strings.TrimRight(strings.Join(strings.Fields(text), " "), ". ")
 }
 
 // Set has the memos that somebody sees, in any order. It is not changed once it is made.

@@ -93,8 +93,8 @@ func TestRun(t *testing.T) {
 		change     *Change
 		failed     bool
 	}{
-		{ToolSave, `{"text":"the  SEA is green"}`, now, "A memo says that already. Nothing was saved.\n\n" + shown, nil, false},
-		{ToolSave, `{"text":"Use: tabs"}`, now, "A memo says that already. Nothing was saved.\n\nmemo m2 (global), saved 2026-03-04 05:59 UTC by session s\n> Use tabs.", nil, false},
+		{ToolSave, `{"text":"The  sea is green"}`, now, "A memo says that already. Nothing was saved.\n\n" + shown, nil, false},
+		{ToolSave, `{"text":"Use tabs"}`, now, "A memo says that already. Nothing was saved.\n\nmemo m2 (global), saved 2026-03-04 05:59 UTC by session s\n> Use tabs.", nil, false},
 		{ToolSave, `{"text":"A sea.","tags":["x"]}`, now, "", &Change{Scope: Project, Text: "A sea.", Tags: []string{"x"}}, false},
 		{ToolSave, `{"text":"A sea."}`, full, "Error: There are 2000 memos of the scope project, which is the limit. Delete some first", nil, true},
 		{ToolSave, `{"text":"A sea.","scope":"global"}`, full, "", &Change{Scope: Global, Text: "A sea."}, false},
@@ -105,7 +105,7 @@ func TestRun(t *testing.T) {
 		{ToolEdit, `{"id":"m1","text":"The sea is blue."}`, now, "", &Change{ID: "m1", Scope: Project, Text: "The sea is blue.", Tags: []string{"gotcha"}}, false},
 		{ToolEdit, `{"id":"m1","tags":[]}`, now, "", &Change{ID: "m1", Scope: Project, Text: "The sea is green.", Tags: []string{}}, false},
 		{ToolEdit, `{"id":"m1","text":"The sea is green."}`, now, "The memo m1 says that already. Nothing was written.", nil, false},
-		{ToolEdit, `{"id":"m1","text":"use tabs"}`, now, "Error: Another memo says that already. Delete one of the two.\n\nmemo m2 (global), saved 2026-03-04 05:59 UTC by session s\n> Use tabs.", nil, true},
+		{ToolEdit, `{"id":"m1","text":"Use  tabs."}`, now, "Error: Another memo says that already. Delete one of the two.\n\nmemo m2 (global), saved 2026-03-04 05:59 UTC by session s\n> Use tabs.", nil, true},
 		{ToolEdit, `{"id":"m9","text":"x"}`, now, "Error: There is no memo m9. retrieve_memos shows the memos with their ids", nil, true},
 		{ToolDelete, `{"id":"m2"}`, now, "", &Change{ID: "m2", Scope: Global, Gone: true}, false},
 		{ToolDelete, `{"id":"m3"}`, now, "Error: Somebody else has deleted the memo m3 since this run began. Nothing was written.", nil, true},

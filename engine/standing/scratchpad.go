@@ -27,20 +27,24 @@ func Spec() effect.ToolSpec {
 // Do carries out a call of the tool on the scratchpad old, which may have so many bytes after it. It returns the scratchpad after it
 // and what the model is told.
 func Do(args json.RawMessage, old string, most int) (now, told string, failed bool, err error) {
-	var in struct{ Action, Text string }
+	var in struct {
+		Action string
+		Text   *string
+	}
 	if err := json.Unmarshal(args, &in); err != nil {
 		return old, "", false, fmt.Errorf("read arguments of %s: %w", Scratchpad, err)
 	}
-	switch in.Action {
-	case "append":
-		now = in.Text
-		if old != "" && in.Text != "" {
-			now = old + "\n" + in.Text
-		} else if in.Text == "" {
-			return old, "Nothing was appended: text is empty.", true, nil
-		}
-	case "replace":
-		now = in.Text
+	switch {
+	case in.Action == "append" && (in.Text == nil || *in.Text == ""):
+		return old, "Nothing was appended: text is empty.", true, nil
+	case in.Action == "append" && old != "":
+		now = old + "\n" + *in.Text
+	case in.Action == "append":
+		now = *in.Text
+	case in.Action == "replace" && in.Text == nil:
+		return old, `Nothing was replaced: text is missing. An empty text, "", clears the scratchpad.`, true, nil
+	case in.Action == "replace":
+		now = *in.Text
 	default:
 		if old == "" {
 			return old, "The scratchpad is empty.", false, nil

@@ -18,15 +18,16 @@ func TestScratchpadTool(t *testing.T) {
 		args, old, now, told string
 		failed               bool
 	}{
-		"read":            {`{"action":"read"}`, "a", "a", "a", false},
-		"read nothing":    {`{"action":"read"}`, "", "", "The scratchpad is empty.", false},
-		"append":          {`{"action":"append","text":"b"}`, "a", "a\nb", "The scratchpad has 3 of 16384 bytes.", false},
-		"append first":    {`{"action":"append","text":"b"}`, "", "b", "The scratchpad has 1 of 16384 bytes.", false},
-		"append nothing":  {`{"action":"append"}`, "a", "a", "Nothing was appended: text is empty.", true},
-		"append too much": {`{"action":"append","text":"b"}`, long, long, "The scratchpad would have 16386 bytes and can have 16384: nothing was changed. Replace it with a shorter one.", true},
-		"replace":         {`{"action":"replace","text":"b"}`, "a", "b", "The scratchpad has 1 of 16384 bytes.", false},
-		"replace whole":   {`{"action":"replace","text":"` + long + `"}`, "a", long, "The scratchpad has 16384 of 16384 bytes.", false},
-		"clear":           {`{"action":"replace","text":""}`, "a", "", "The scratchpad has 0 of 16384 bytes.", false},
+		"read":               {`{"action":"read"}`, "a", "a", "a", false},
+		"read nothing":       {`{"action":"read"}`, "", "", "The scratchpad is empty.", false},
+		"append":             {`{"action":"append","text":"b"}`, "a", "a\nb", "The scratchpad has 3 of 16384 bytes.", false},
+		"append first":       {`{"action":"append","text":"b"}`, "", "b", "The scratchpad has 1 of 16384 bytes.", false},
+		"append nothing":     {`{"action":"append"}`, "a", "a", "Nothing was appended: text is empty.", true},
+		"append too much":    {`{"action":"append","text":"b"}`, long, long, "The scratchpad would have 16386 bytes and can have 16384: nothing was changed. Replace it with a shorter one.", true},
+		"replace":            {`{"action":"replace","text":"b"}`, "a", "b", "The scratchpad has 1 of 16384 bytes.", false},
+		"replace whole":      {`{"action":"replace","text":"` + long + `"}`, "a", long, "The scratchpad has 16384 of 16384 bytes.", false},
+		"replace by nothing": {`{"action":"replace"}`, "a", "a", `Nothing was replaced: text is missing. An empty text, "", clears the scratchpad.`, true},
+		"clear":              {`{"action":"replace","text":""}`, "a", "", "The scratchpad has 0 of 16384 bytes.", false},
 	} {
 		now, told, failed, err := Do(json.RawMessage(tt.args), tt.old, MostBytes)
 		require.NoError(t, err, name)

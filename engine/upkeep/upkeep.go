@@ -19,8 +19,8 @@ import (
 type Stands struct {
 	*core.Place
 	Cascade *cascade.Cascade
-	Base    map[string]any                     // the state that the session began with
-	Set     func(name string, value any) error // sets a value of the session's state, and records it
+	Base    map[string]any                                  // the state that the session began with
+	Set     func(at echo.Key, name string, value any) error // sets a value of the session's state, and records it
 	Memos   bringing.Memos
 	Wanted  int // the number of the change by which the state block is to be rebuilt; 0: it is not
 
@@ -73,7 +73,7 @@ func (s *Stands) Put(ctx context.Context) error {
 func (s *Stands) TakeBack() error {
 	for _, name := range s.names {
 		if was := s.before[name]; was != s.text(name) {
-			if err := s.Set(name, was); err != nil {
+			if err := s.Set(s.written(name), name, was); err != nil {
 				return err
 			}
 		}
@@ -89,10 +89,16 @@ func (s *Stands) Follow(before *echo.Withdrawals) error {
 	}
 	was, is := s.valuesOf(before), s.valuesOf(s.Session.Withdrawals)
 	for _, name := range s.names {
-		if was[name] != is[name] && is[name] != s.text(name) {
-			if err := s.Set(name, is[name]); err != nil {
+		if was[name] == is[name] {
+			continue
+		}
+		if is[name] != s.text(name) {
+			if err := s.Set(s.written(name), name, is[name]); err != nil {
 				return err
 			}
+		}
+		if s.before != nil { // where the newest answer is taken back with that, it has nothing more to give back
+			s.before[name] = is[name]
 		}
 	}
 	return nil
@@ -128,7 +134,12 @@ func (s *Stands) Rebuild(ctx context.Context, v *views.Views) error {
 	if err != nil {
 		return err
 	}
-	return s.Set(standing.StateBlock, block)
+	return s.Set(s.written(standing.StateBlock), standing.StateBlock, block)
+}
+
+// written is the key of what is set here of what stands: another one than that of a call in the same turn.
+func (s *Stands) written(name string) echo.Key {
+	return s.Here().Named(echo.StepStands, name).Named(echo.StepState, name)
 }
 
 // text returns a value of the session's state as text, "" for none.
@@ -154,7 +165,7 @@ func (s *Stands) Keep(m *echo.Message) error {
 		if name == standing.StateBlock {
 			value, has = state, hasState
 		}
-		key := s.Here().Named(echo.StepState, name)
+		key := s.written(name)
 		if e := s.Rec.Peek(echo.NodeState, key); e != nil && m.Redacted() != nil {
 			was, err := echo.Read[echo.State](e)
 			if err != nil {
@@ -171,7 +182,7 @@ func (s *Stands) Keep(m *echo.Message) error {
 			}
 			continue
 		}
-		if err := s.Set(name, value); err != nil {
+		if err := s.Set(s.written(name), name, value); err != nil {
 			return err
 		}
 	}

@@ -334,6 +334,9 @@ func left(e *echo.Entry) string {
 		if d, err := echo.Read[echo.MemoryCall](e); err == nil && len(d.Wrote) > 0 {
 			return "what was written to bank " + d.Bank
 		}
+		if d, err := echo.Read[echo.MemoCall](e); err == nil && len(d.Wrote) > 0 {
+			return "memo " + d.Wrote[0].Memo
+		}
 	}
 	return ""
 }

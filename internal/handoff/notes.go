@@ -6,6 +6,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/standing"
 )
 
@@ -16,22 +17,63 @@ const (
 )
 
 // notes are what a model keeps, by its own words; each "" where there is none.
-type notes struct{ scratchpad, block string }
+type notes struct {
+	scratchpad, block string
+	keeps             map[string]bool // the values of the state that some phase of the cascade has as notes
+}
 
-func notesOf(p *progress) (n notes) {
+func notesOf(p *progress) notes {
+	n := notes{keeps: map[string]bool{}}
 	if p.cascade == nil {
 		return n
 	}
 	for i := range p.cascade.Phases {
 		on := cascade.ContinuityOf(p.cascade, &p.cascade.Phases[i])
-		if on.Scratchpad {
-			n.scratchpad = stateText(p, standing.Scratchpad)
-		}
-		if on.StateBlock {
-			n.block = stateText(p, standing.StateBlock)
-		}
+		n.keeps[standing.Scratchpad] = n.keeps[standing.Scratchpad] || on.Scratchpad
+		n.keeps[standing.StateBlock] = n.keeps[standing.StateBlock] || on.StateBlock
 	}
+	withdrawn := record.Withdrawn(p.record)
+	text := func(name string) string {
+		if !n.keeps[name] {
+			return ""
+		}
+		is := stateText(p, name)
+		if len(withdrawn) == 0 {
+			return is
+		}
+		if all := valuesOf(p, nil)[name]; strings.TrimSpace(all) == is { // no run has taken yet what persons have taken out
+			return strings.TrimSpace(valuesOf(p, withdrawn)[name])
+		}
+		return is
+	}
+	n.scratchpad, n.block = text(standing.Scratchpad), text(standing.StateBlock)
 	return n
+}
+
+// valuesOf returns the notes that follow from the messages of the record, but for some.
+func valuesOf(p *progress, without map[*echo.Entry]bool) standing.Values {
+	values := standing.Values{}
+	for _, v := range p.visits {
+		at := slices.IndexFunc(p.cascade.Phases, func(of cascade.Phase) bool { return of.Name == v.Phase })
+		if at < 0 {
+			continue
+		}
+		told := slices.Clone(p.record.History(v.Key))
+		for _, b := range p.record.Branches(v.Key) {
+			if !isTry(&b) {
+				told = append(told, p.record.History(b.Key)...)
+			}
+		}
+		gone := retracted(told)
+		var items []echo.Item
+		for _, e := range told {
+			if !without[e] && !gone[e] && record.IsOwn(e) {
+				items = append(items, echo.Item{Message: e.Message})
+			}
+		}
+		values.Follow(cascade.ContinuityOf(p.cascade, &p.cascade.Phases[at]), items)
+	}
+	return values
 }
 
 func stateText(p *progress, name string) string {

@@ -368,7 +368,7 @@ func (p *progress) choices(histories [][]*echo.Entry) []echo.HandoffItem {
 	}
 	out = append(out, p.kept()...)
 	notes := notesOf(p)
-	seen := map[string]bool{stateOfError: true, standing.Scratchpad: notes.scratchpad != "", standing.StateBlock: notes.block != ""}
+	seen := map[string]bool{stateOfError: true, standing.Scratchpad: notes.keeps[standing.Scratchpad], standing.StateBlock: notes.keeps[standing.StateBlock]}
 	for _, v := range p.visits {
 		for _, key := range v.State {
 			text := echo.AsText(p.record.State(key))
