@@ -236,7 +236,9 @@ func (g *graph) ready(ctx context.Context, n *node) error {
 		select {
 		case <-d.done:
 		case <-ctx.Done():
-			return ctx.Err()
+		}
+		if err := ctx.Err(); err != nil { // also where both have come: which is seen must not matter
+			return err
 		}
 		switch {
 		case d.err != nil && !core.Recoverable(d.err):
