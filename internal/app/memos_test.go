@@ -20,7 +20,7 @@ var memoFiles = map[string]string{
 	"tool.json": `{"cascade_id": "m", "phases": [{"name": "work", "instructions": "Work.", "tackle": ["save_memo"]}]}`,
 	"two.json":  `{"cascade_id": "m", "phases": [{"name": "plan", "instructions": "Plan."}, {"name": "work", "instructions": "Work."}]}`,
 	"more.json": `{"cascade_id": "m", "phases": [{"name": "plan", "instructions": "Plan."}, {"name": "work", "instructions": "Work.", "continuity": {"memos": true}}]}`,
-	"each.json": `{"cascade_id": "m", "phases": [{"name": "each", "tool": "save_memo", "inputs": {"text": "{{ item }}"}, "for_each": {"items": ["a", "b", "A.", "d", "b"], "max_parallel": 5}}]}`,
+	"each.json": `{"cascade_id": "m", "phases": [{"name": "each", "tool": "save_memo", "inputs": {"text": "{{ item }}"}, "for_each": {"items": ["a", "b", "a.", "d", "b"], "max_parallel": 5}}]}`,
 }
 
 const (
