@@ -59,8 +59,9 @@ type Spot struct {
 type ViewChange struct {
 	Number   int        `json:"number"`
 	Action   ViewAction `json:"action"`
-	Messages []Spot     `json:"messages"`         // in a fork those that it has, perhaps none
-	Groups   []int      `json:"groups,omitempty"` // that the person has named; see [SessionGroups]
+	Messages []Spot     `json:"messages"`           // in a fork those that it has, perhaps none
+	Groups   []int      `json:"groups,omitempty"`   // that the person has named; see [SessionGroups]
+	Restores int        `json:"restores,omitempty"` // the number of the change that is taken back with this one as the last; 0: none is
 	By       string     `json:"by,omitempty"`
 	Via      Via        `json:"via,omitempty"`
 	At       time.Time  `json:"at"`
@@ -117,6 +118,14 @@ func (s *Withdrawals) With(c *ViewChange) *Withdrawals {
 		}
 	}
 	return next
+}
+
+// Of returns how the message at a spot is withdrawn.
+func (s *Withdrawals) Of(at Spot) Withdrawn {
+	if s == nil {
+		return InView
+	}
+	return s.spots[at]
 }
 
 // Spots returns the place of each message of a visit. The spot of one that was brought in is that of its original where the item

@@ -67,17 +67,24 @@ func change(home string, now time.Time, w *Wish) (*Changed, error) {
 	if err != nil {
 		return nil, err
 	}
-	list = s.withCalls(list, w.Action)
-	next := &echo.ViewChange{Number: s.now.Last() + 1, Action: w.Action, Groups: groups, By: w.By, Via: w.Via, At: now.UTC()}
-	for _, m := range list {
-		next.Messages = append(next.Messages, m.at)
+	steps := []echo.ViewChange{{Action: w.Action}}
+	if w.takesBack() {
+		steps, list = s.stepsBack(list)
+	} else {
+		list = s.withCalls(list, w.Action)
+		steps[0].Messages = spotsOf(list)
 	}
-	err = mailbox.Changes{Box: waits.Box(home, w.Session)}.Change(next)
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, failure.New(failure.StorageFailed, err, "")
+	var next *echo.ViewChange
+	for i := range steps {
+		next = &steps[i]
+		next.Number, next.Groups, next.By, next.Via, next.At = s.now.Last()+1+i, groups, w.By, w.Via, now.UTC()
+		err = mailbox.Changes{Box: waits.Box(home, w.Session)}.Change(next)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, failure.New(failure.StorageFailed, err, "")
+		}
 	}
 	c := &Changed{
-		Session: w.Session, Number: next.Number, Action: w.Action, Groups: groups, Messages: next.Messages, Status: s.end.Status, Resumable: s.end.MayResume(),
+		Session: w.Session, Number: next.Number, Action: w.Action, Groups: groups, Messages: spotsOf(list), Status: s.end.Status, Resumable: s.end.MayResume(),
 	}
 	if w.Action != echo.ViewRestore && w.Action != echo.ViewRebuild {
 		c.Kept, c.Tasks = s.kept(list), s.tasks(list)
@@ -95,7 +102,7 @@ func (s *session) wanted(w *Wish) (list []Message, numbers []int, err error) {
 		return nil, nil, invalid("windlass show "+s.id, "session %s has no group of messages yet", s.id)
 	case w.Action == echo.ViewUndo:
 		return s.newest(all)
-	case w.Action == echo.ViewRestore && len(w.Groups)+len(w.Messages) == 0:
+	case w.takesBack():
 		list, err = s.lastTaken(all)
 		return list, nil, err
 	}
@@ -105,7 +112,7 @@ func (s *session) wanted(w *Wish) (list []Message, numbers []int, err error) {
 		}
 		found := changes(all[n-1].Messages, w.Action)
 		if len(found) == 0 {
-			return nil, nil, s.nothing(w.Action, fmt.Sprintf("group %d", n))
+			return nil, nil, s.nothing(already(w.Action, all[n-1].Status), fmt.Sprintf("group %d", n))
 		}
 		list, numbers = append(list, found...), append(numbers, n)
 	}
@@ -160,11 +167,20 @@ func changes(list []Message, a echo.ViewAction) (out []Message) {
 		to = Status(a.Makes())
 	}
 	for _, m := range list {
-		if m.Status != to && m.Status != Retracted {
+		removed := m.Status == Status(echo.Removed) && a == echo.ViewDrop // it is gone from more than that
+		if m.Status != to && m.Status != Retracted && !removed {
 			out = append(out, m)
 		}
 	}
 	return out
+}
+
+// already returns the action of which there is nothing left to do: what was removed is dropped, too.
+func already(a echo.ViewAction, is Status) echo.ViewAction {
+	if a == echo.ViewDrop && is == Status(echo.Removed) {
+		return echo.ViewRemove
+	}
+	return a
 }
 
 func (s *session) nothing(a echo.ViewAction, what string) error {
@@ -194,10 +210,76 @@ func (s *session) newest(all []Group) ([]Message, []int, error) {
 	return nil, nil, invalid("windlass context restore "+s.id, "session %s has no group in its context", s.id)
 }
 
+// takesBack reports whether the wish is that the newest change is taken back.
+func (w *Wish) takesBack() bool {
+	return w.Action == echo.ViewRestore && len(w.Groups)+len(w.Messages) == 0
+}
+
+func spotsOf(list []Message) (spots []echo.Spot) {
+	for _, m := range list {
+		spots = append(spots, m.at)
+	}
+	return spots
+}
+
+// stepsBack returns the changes that give messages the status that they had before the newest change that took them out, and
+// the messages of which that is another one.
+func (s *session) stepsBack(list []Message) (steps []echo.ViewChange, back []Message) {
+	taken := s.newestTaken(list)
+	before := withdrawalsOf(s.changes[:taken-1])
+	to := map[echo.ViewAction][]echo.Spot{}
+	for _, m := range list {
+		action := echo.ViewRestore
+		for _, a := range []echo.ViewAction{echo.ViewUndo, echo.ViewDrop, echo.ViewRemove} {
+			if before.Of(m.at) == a.Makes() {
+				action = a
+			}
+		}
+		to[action] = append(to[action], m.at)
+	}
+	for _, a := range []echo.ViewAction{echo.ViewUndo, echo.ViewDrop, echo.ViewRemove, echo.ViewRestore} {
+		if len(to[a]) > 0 {
+			steps = append(steps, echo.ViewChange{Action: a, Messages: to[a]})
+		}
+	}
+	steps[len(steps)-1].Restores = taken
+	return steps, list
+}
+
+// newestTaken returns the number of the newest change that has taken one of the messages out and was not taken back.
+func (s *session) newestTaken(list []Message) int {
+	spots, undone := spotsOf(list), s.takenBack()
+	for _, c := range slices.Backward(s.changes) {
+		if !undone[c.Number] && c.Action != echo.ViewRestore && slices.ContainsFunc(c.Messages, func(at echo.Spot) bool { return slices.Contains(spots, at) }) {
+			return c.Number
+		}
+	}
+	return 1
+}
+
+// takenBack returns the changes that others have taken back, and those that did so.
+func (s *session) takenBack() map[int]bool {
+	out := map[int]bool{}
+	for _, c := range s.changes {
+		if c.Restores > 0 {
+			out[c.Restores], out[c.Number] = true, true
+		}
+	}
+	return out
+}
+
+func withdrawalsOf(changes []*echo.ViewChange) (w *echo.Withdrawals) {
+	for _, c := range changes {
+		w = w.With(c)
+	}
+	return w
+}
+
 // lastTaken returns the messages of the newest change of which something is out of the context still.
 func (s *session) lastTaken(all []Group) ([]Message, error) {
+	undone := s.takenBack()
 	for _, c := range slices.Backward(s.changes) {
-		if c.Action == echo.ViewRestore {
+		if c.Action == echo.ViewRestore || undone[c.Number] {
 			continue
 		}
 		var list []Message
