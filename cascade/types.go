@@ -204,6 +204,17 @@ func BanksOf(c *Cascade) (names []string) {
 	return names
 }
 
+// RememberingBanksOf returns those of the banks that remember by themselves what phases say.
+func RememberingBanksOf(c *Cascade) []string {
+	remembers := map[string]bool{}
+	for p := range c.EachPhase() {
+		if m := MemoryOf(c, p); m.Remembers() {
+			remembers[m.Name] = true
+		}
+	}
+	return slices.DeleteFunc(BanksOf(c), func(name string) bool { return !remembers[name] })
+}
+
 // AudiblesOf returns the audibles of a phase: its own, else those of the cascade; nil where it takes none, as a phase without a
 // model and one that runs in several parts.
 func (c *Cascade) AudiblesOf(p *Phase) *people.Audibles {

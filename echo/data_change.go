@@ -128,6 +128,17 @@ func (s *Withdrawals) Of(at Spot) Withdrawn {
 	return s.spots[at]
 }
 
+// Says reports whether a withdrawn message of the session has a content.
+func (s *Withdrawals) Says(h Hash) bool { return s != nil && s.texts[h] != InView }
+
+// Contents returns the contents of the withdrawn messages, each once, sorted.
+func (s *Withdrawals) Contents() []Hash {
+	if s == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(s.texts))
+}
+
 // Spots returns the place of each message of a visit. The spot of one that was brought in is that of its original where the item
 // says it, else it has the hash alone.
 func Spots(phase string, visit int, history []Item) []Spot {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/commandline/answerflags"
 	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/term/redacted"
 )
@@ -25,6 +26,9 @@ A paraphrase by a model is not found.
 
 ID is the id of a session, its end (5 characters or more) or its beginning.
 
+What banks of memory have remembered of the message by themselves they forget. Files of banks and memos that have its text are listed,
+each with the command that takes it out.
+
 Files, frozen tests and other sessions that contain it are listed and do not change: children are sessions of their
 own, and the commands for them are listed, as for the session that has begun this one. A session that a process is running
 is never redacted. When ClickHouse does not answer, the journal is redacted, and the same command completes it later.`,
@@ -37,6 +41,7 @@ is never redacted. When ClickHouse does not answer, the journal is redacted, and
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			o.By = answerflags.UserName()
 			return redactSession(cmd.Context(), con, args[0], args[1], o)
 		},
 	}

@@ -29,7 +29,8 @@ type Text struct {
 	Item    int       `json:"item,omitempty"` // of a list, from 1
 	Attempt int       `json:"attempt,omitempty"`
 	Turn    int       `json:"turn,omitempty"`
-	At      time.Time `json:"at"` // when it was remembered
+	Message echo.Hash `json:"message,omitempty"` // the content hash of the message that it is the text of
+	At      time.Time `json:"at"`                // when it was remembered
 	Text    string    `json:"text,omitempty"`
 	// Forgotten says that a person has removed the text from the bank, which does not remember it again.
 	Forgotten bool `json:"forgotten,omitempty"`

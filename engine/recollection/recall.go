@@ -75,7 +75,7 @@ func (c *Call) search(ctx context.Context, in *arguments, seen memory.Seen, out 
 	}
 	project, note := c.project(ctx)
 	return c.Banks.Search(ctx, &memory.Search{Bank: out.Bank, Session: c.Session, Key: c.Key, Seen: seen, Choose: func(h *memory.Holdings) []echo.MemoryVersion {
-		docs := Documents(h, project...)
+		docs := Documents(c.inView(h), project...)
 		if in.Hash != "" {
 			out.Text, out.Failed, out.Read = page(docs, in.Hash, int(min(in.Offset, math.MaxInt32)), memory.RecallTool(out.Bank))
 			return out.Read
@@ -89,6 +89,17 @@ func (c *Call) search(ctx context.Context, in *arguments, seen memory.Seen, out 
 		}
 		return out.Read
 	}})
+}
+
+// inView returns holdings without the texts of messages that people have taken out of this session, which may be a fork: the bank
+// knows of those of the session alone that has said them.
+func (c *Call) inView(h *memory.Holdings) *memory.Holdings {
+	if c.Place.Session == nil || c.Place.Session.Withdrawals.Whole() {
+		return h
+	}
+	gone, out := c.Place.Session.Withdrawals, *h
+	out.Texts = slices.DeleteFunc(slices.Clone(h.Texts), func(t memory.Text) bool { return gone.Says(t.Message) })
+	return &out
 }
 
 // project returns the files of the project folder that the phase is shown, whole. One that is too long for the record is read

@@ -52,6 +52,12 @@ func said(role echo.Role, tool, text string) memory.Text {
 // ask makes a call of the tool. notes may be nil.
 func ask(t *testing.T, banks memory.Banks, notes *memory.Notes, args string) (text string, failed bool) {
 	t.Helper()
+	return askWithout(t, banks, notes, nil, args)
+}
+
+// askWithout makes a call in a session of which messages were taken out.
+func askWithout(t *testing.T, banks memory.Banks, notes *memory.Notes, gone *echo.Withdrawals, args string) (text string, failed bool) {
+	t.Helper()
 	if notes == nil {
 		notes = &memory.Notes{}
 	}
@@ -61,7 +67,7 @@ func ask(t *testing.T, banks memory.Banks, notes *memory.Notes, args string) (te
 	rec := effect.NewRecorder(effect.Options{Log: log, Effects: effect.NewLive(nil, nil, effect.Writer{Log: log}, nil)})
 	site := effect.Site{Cascade: "c", Phase: "look", Visit: 1, Attempt: 1, Turn: 1}
 	c := &Call{
-		Place:   &core.Place{Site: site, Key: echo.PhaseKey("look", 1), Rec: &core.Recorder{Recorder: rec}, Def: &cascade.Phase{Name: "look", Instructions: "x"}},
+		Place:   &core.Place{Site: site, Key: echo.PhaseKey("look", 1), Rec: &core.Recorder{Recorder: rec}, Def: &cascade.Phase{Name: "look", Instructions: "x"}, Session: &echo.Session{Withdrawals: gone}},
 		Cascade: &cascade.Cascade{CascadeID: "c", Memory: &continuity.Memory{Name: "notes", Remember: continuity.RememberMessages, ProjectFile: "MEMORY.md"}},
 		Banks:   banks, Notes: notes, Session: "s", Key: key,
 	}
@@ -103,6 +109,27 @@ func TestRecall(t *testing.T) {
 	require.Equal(t, []any{"Error: The bank notes cannot be used now: the disk is gone", true}, []any{text, failed})
 	text, _ = ask(t, nil, nil, `{"query":"deploy"}`)
 	require.Equal(t, "Error: The bank notes cannot be used now: this program keeps no memory", text)
+}
+
+// What a message of this session said is not found once it is taken out, whoever the bank has it of: this session may be a fork.
+func TestRecallWithoutWithdrawn(t *testing.T) {
+	t.Parallel()
+	bank := &shelf{Holdings: memory.Holdings{Texts: []memory.Text{said(echo.RoleAssistant, "", "The whale sings."), said(echo.RoleAssistant, "", "The whale sleeps.")}}}
+	for i := range bank.Texts {
+		bank.Texts[i].Message = echo.TextHash([]byte("message " + bank.Texts[i].Text))
+	}
+	var none *echo.Withdrawals
+	spots := []echo.Spot{{Phase: "look", Visit: 1, Hash: bank.Texts[0].Message, Nth: 1}}
+	gone := none.With(&echo.ViewChange{Number: 1, Action: echo.ViewDrop, Messages: spots})
+	text, _ := askWithout(t, bank, nil, gone, `{"query":"whale"}`)
+	require.NotContains(t, text, "sings")
+	require.Contains(t, text, "1 of 1 text, ")
+	text, failed := askWithout(t, bank, nil, gone, `{"hash":"`+string(bank.Texts[0].Hash)+`"}`)
+	require.True(t, failed)
+	require.NotContains(t, text, "sings")
+	require.Len(t, bank.Texts, 2, "the bank has it still")
+	text, _ = askWithout(t, bank, nil, gone.With(&echo.ViewChange{Number: 2, Action: echo.ViewRestore, Messages: spots}), `{"query":"whale"}`)
+	require.Contains(t, text, "sings")
 }
 
 // An answer is bounded, however long the texts are, and says how to read the rest.

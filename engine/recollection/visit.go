@@ -150,7 +150,7 @@ func (v *Visit) text(it *echo.Item) (memory.Text, bool) {
 	}
 	return memory.Text{
 		Hash: echo.TextHash([]byte(text)), Role: m.Role(), Kind: kind, Tool: m.Tool(), Session: v.Session,
-		Phase: v.Record.Name, Visit: v.Record.Visit, Item: v.Item, Attempt: it.Attempt, Turn: it.Turn, Text: text,
+		Phase: v.Record.Name, Visit: v.Record.Visit, Item: v.Item, Attempt: it.Attempt, Turn: it.Turn, Message: m.Hash(), Text: text,
 	}, true
 }
 

@@ -2,7 +2,6 @@ package archive
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -153,16 +152,14 @@ func filesWith(parts *redaction.Leftover, folders []string) []string {
 
 // testFolders returns where frozen tests of a session are by default.
 func testFolders(h journal.Header) []string {
-	var started struct {
-		Dir string `json:"dir"`
-	}
-	if err := json.Unmarshal(h.Options, &started); err != nil {
+	dir := sessions.Folder(h.Options)
+	if dir == "" {
 		return nil
 	}
-	folders := []string{filepath.Join(started.Dir, "tests")}
+	folders := []string{filepath.Join(dir, "tests")}
 	file := h.File
 	if !filepath.IsAbs(file) {
-		file = filepath.Join(started.Dir, file)
+		file = filepath.Join(dir, file)
 	}
 	if dir := filepath.Join(filepath.Dir(file), "tests"); !slices.Contains(folders, dir) {
 		folders = append(folders, dir)

@@ -21,8 +21,9 @@ import (
 // RedactOptions say how a message is redacted.
 type RedactOptions struct {
 	Reason string
-	Parts  bool // its lines and long words are taken out of other messages, too
-	DryRun bool // only what would change is said
+	Parts  bool   // its lines and long words are taken out of other messages, too
+	DryRun bool   // only what would change is said
+	By     string // the person, as banks note it
 }
 
 // Redacted is what redacting a message has come to, or would.
@@ -41,6 +42,7 @@ type Redacted struct {
 	Others   []string          `json:"other_databases"`    // that the session was delivered to
 	Answers  []string          `json:"answers,omitempty"`  // the waits whose answers had texts of it, were not taken yet, and are removed
 	Audibles []string          `json:"audibles,omitempty"` // letters with texts of it that no turn has taken, and are removed
+	Memory   Memory            `json:"memory"`
 }
 
 // Stored is what became of the rows of a redacted session.
@@ -123,6 +125,9 @@ func (r *redacting) run(ctx context.Context, given string) (*Redacted, error) {
 		return nil, failure.New(failure.StorageFailed, err, "")
 	}
 	r.elsewhere(done, plan, rec)
+	if done.Memory, err = r.memory(ctx, plan, rec.Header); err != nil {
+		return nil, err
+	}
 	if err := r.journal(plan); err != nil {
 		return nil, err
 	}

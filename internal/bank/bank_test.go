@@ -129,14 +129,14 @@ func (b *testBundle) put(t *testing.T, h head) {
 func TestOtherVersion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.put(t, head{Version: 3, Name: noteBank, Folder: b.folder})
+	b.put(t, head{Version: 4, Name: noteBank, Folder: b.folder})
 	for _, do := range []func() error{
 		func() error { _, err := b.store().Read(noteBank); return err },
 		func() error { _, err := b.store().Start(t.Context(), noteBank, "s"); return err },
 		func() error { _, err := b.store().Forget(t.Context(), noteBank, "ann", notePath); return err },
 	} {
 		err := do()
-		require.EqualError(t, err, "bank "+b.path(t)+" has version 3, this windlass reads versions 1 to 2")
+		require.EqualError(t, err, "bank "+b.path(t)+" has version 4, this windlass reads versions 1 to 3")
 		var known *failure.Error
 		require.ErrorAs(t, err, &known)
 		require.Equal(t, failure.OtherVersion, known.Kind)

@@ -18,10 +18,12 @@ import (
 const (
 	versionFirst = 1
 	versionTexts = 2 // with remembered texts
+
+	versionWithdrawals = 3 // with withdrawals
 )
 
 // FormatVersion is the newest version of the file of a bank.
-const FormatVersion = versionTexts
+const FormatVersion = versionWithdrawals
 
 // head is the first line.
 type head struct {
@@ -36,13 +38,15 @@ type Entry struct {
 	Seq      uint64    `json:"seq"` // from 1, without gaps
 	At       time.Time `json:"at"`
 	By       Writer    `json:"by"`
-	Command  string    `json:"command"`            // of the memory tool; or open, import, edit, forget
+	Command  string    `json:"command"`            // of the memory tool; or open, import, edit, forget, withdraw
 	Call     echo.Hash `json:"call,omitempty"`     // of the arguments of a call, by which a repeated one is known
 	Versions []Version `json:"versions,omitempty"` // what it has written
 	Reads    []Read    `json:"reads,omitempty"`    // what it has read
 
 	Texts    []memory.Text `json:"texts,omitempty"`    // that the bank has remembered by itself
 	Recalled []echo.Hash   `json:"recalled,omitempty"` // texts that a model was told by a search
+
+	Withdrawn *Withdrawal `json:"withdrawn,omitempty"`
 }
 
 // Writer says who has written or read: a call of a run, or a person.

@@ -45,7 +45,8 @@ func (s *Store) Remember(ctx context.Context, r *memory.Remembering) (*echo.Memo
 	return out, nil
 }
 
-// unknown returns those of some texts that the bank neither has nor has forgotten, each once.
+// unknown returns those of some texts that the bank neither has nor has forgotten, each once. One that is withdrawn it does not
+// have: somebody else says it now.
 func unknown(h *History, texts []memory.Text) (out []memory.Text) {
 	known := hashes(h)
 	for _, t := range texts {
@@ -57,12 +58,14 @@ func unknown(h *History, texts []memory.Text) (out []memory.Text) {
 	return out
 }
 
-// hashes returns the hashes of all texts that the bank has remembered, also of forgotten ones.
+// hashes returns the hashes of all texts that the bank has remembered, also of forgotten ones, but for those that are withdrawn.
 func hashes(h *History) map[echo.Hash]bool {
-	known := map[echo.Hash]bool{}
+	known, isOut := map[echo.Hash]bool{}, withdrawn(h)
 	for _, e := range h.Entries {
 		for i := range e.Texts {
-			known[e.Texts[i].Hash] = true
+			if t := &e.Texts[i]; t.Forgotten || !isOut(e, t) {
+				known[t.Hash] = true
+			}
 		}
 	}
 	return known
@@ -83,13 +86,17 @@ func bytesOf(texts []memory.Text) (total int) {
 	return total
 }
 
-// Texts returns the remembered texts that somebody sees, in the order of the bank.
+// Texts returns the remembered texts that somebody sees, each once, in the order of the bank.
 func (h *History) Texts(seen memory.Seen) (out []memory.Text) {
+	isOut, had := withdrawn(h), map[echo.Hash]bool{}
 	for _, e := range h.Entries {
 		for i := range e.Texts {
-			if t := &e.Texts[i]; !t.Forgotten && (e.Seq <= seen.Start || seen.Own[t.Hash]) {
-				out = append(out, *t)
+			t := &e.Texts[i]
+			if t.Forgotten || had[t.Hash] || e.Seq > seen.Start && !seen.Own[t.Hash] || isOut(e, t) {
+				continue
 			}
+			had[t.Hash] = true
+			out = append(out, *t)
 		}
 	}
 	return out
@@ -133,7 +140,10 @@ func holdings(h *History, seen memory.Seen) *memory.Holdings {
 
 // needs returns the first version of the file of a bank that can have an entry.
 func (e *Entry) needs() int {
-	if len(e.Texts)+len(e.Recalled) > 0 {
+	switch {
+	case e.Withdrawn != nil:
+		return versionWithdrawals
+	case len(e.Texts)+len(e.Recalled) > 0:
 		return versionTexts
 	}
 	return versionFirst

@@ -12,7 +12,9 @@ import (
 type Recollection struct {
 	memory.Text
 	Imported bool
-	ReadBy   []string // sessions whose model was told it by a search, the last one last
+	// Withdrawn says that people have taken its message out of the context of its session: no model finds it.
+	Withdrawn bool
+	ReadBy    []string // sessions whose model was told it by a search, the last one last
 }
 
 // Key returns where in its session the text was said: a turn.
@@ -24,6 +26,18 @@ func keyOf(t *memory.Text) echo.Key {
 		key = key.Numbered(echo.StepItem, t.Item)
 	}
 	return key.Attempt(max(t.Attempt, 1)).Turn(max(t.Turn, 1))
+}
+
+// EachText calls f with each remembered text that is not forgotten, and when its session began in microseconds of Unix time; 0 is
+// not known.
+func (h *History) EachText(f func(t *memory.Text, began int64)) {
+	for _, e := range h.Entries {
+		for i := range e.Texts {
+			if t := &e.Texts[i]; !t.Forgotten {
+				f(t, e.By.Began)
+			}
+		}
+	}
 }
 
 // Recollections returns all remembered texts, also forgotten ones, in the order of the bank.
@@ -40,10 +54,11 @@ func (h *History) Recollections() (out []Recollection) {
 			readers[hash] = append(others, e.By.Session)
 		}
 	}
+	isOut := withdrawn(h)
 	for _, e := range h.Entries {
 		for i := range e.Texts {
 			t := e.Texts[i]
-			out = append(out, Recollection{Text: t, Imported: e.Command == commandImport, ReadBy: readers[t.Hash]})
+			out = append(out, Recollection{Text: t, Imported: e.Command == commandImport, Withdrawn: isOut(e, &t), ReadBy: readers[t.Hash]})
 		}
 	}
 	return out
@@ -57,10 +72,10 @@ func (h *History) UnreadTexts(runs int) (count int) {
 			last[hash] = e.Seq
 		}
 	}
-	seen := sessionsAfter(h)
+	seen, isOut := sessionsAfter(h), withdrawn(h)
 	for _, e := range h.Entries {
 		for i := range e.Texts {
-			if t := &e.Texts[i]; !t.Forgotten && seen[max(e.Seq, last[t.Hash])] >= runs {
+			if t := &e.Texts[i]; !t.Forgotten && !isOut(e, t) && seen[max(e.Seq, last[t.Hash])] >= runs {
 				count++
 			}
 		}

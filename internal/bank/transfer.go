@@ -32,16 +32,18 @@ type exportedText struct {
 // maxImport bounds a line of an export, in bytes: a text in JSON may be six times as long.
 const maxImport = 6*memory.MaxFile + 1<<20
 
-// Export writes all versions and all remembered texts of a bank as lines of JSON, which [Store.Import] reads.
+// Export writes all versions and all remembered texts of a bank as lines of JSON, which [Store.Import] reads; but no text that
+// is withdrawn, as the import would not hear of it when that is taken back.
 func (s *Store) Export(bank string, to io.Writer) error {
 	h, err := s.Read(bank)
 	if err != nil {
 		return err
 	}
 	out := json.NewEncoder(to)
-	if err := out.Encode(exported{needsOf(h.Entries), bank}); err != nil {
+	if err := out.Encode(exported{min(needsOf(h.Entries), versionTexts), bank}); err != nil {
 		return err
 	}
+	isOut := withdrawn(h)
 	for _, e := range h.Entries {
 		for _, v := range e.Versions {
 			origin := e.origin(&v)
@@ -51,7 +53,11 @@ func (s *Store) Export(bank string, to io.Writer) error {
 			}
 		}
 		for i := range e.Texts {
-			if err := out.Encode(exportedText{&e.Texts[i]}); err != nil {
+			t := &e.Texts[i]
+			if isOut(e, t) {
+				continue
+			}
+			if err := out.Encode(exportedText{t}); err != nil {
 				return err
 			}
 		}

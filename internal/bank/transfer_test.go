@@ -143,8 +143,8 @@ func TestWrongImports(t *testing.T) {
 	good := first + line(t, func(*Version) {})
 	for want, text := range map[string]string{
 		"read x: it is empty": "",
-		"read x:1: it is no export of a bank of version 1 to 2":                                                    `{"windlass_bank_export":3}` + "\n",
-		"read x:1: it is no export of a bank of version 1 to 2 ":                                                   "\x00\n",
+		"read x:1: it is no export of a bank of version 1 to 3":                                                    `{"windlass_bank_export":4}` + "\n",
+		"read x:1: it is no export of a bank of version 1 to 3 ":                                                   "\x00\n",
 		"read x:2: it is no version of a bank: unexpected end of JSON input":                                       first + good[len(first):len(good)-9],
 		"read x:2: it is no version of a bank: id cannot be a JSON number":                                         first + `{"id":1}` + "\n",
 		"read x:2: it is no version of a bank: origin.by.session cannot be a JSON array":                           first + `{"origin":{"by":{"session":[]}}}` + "\n",

@@ -11,11 +11,9 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
-	"github.com/windlass-run/windlass/engine/standing"
 	"github.com/windlass-run/windlass/internal/audit"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/mailbox"
-	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/suggestion"
 	"github.com/windlass-run/windlass/internal/waits"
 )
@@ -37,10 +35,12 @@ type Changed struct {
 	Action    echo.ViewAction `json:"action"`
 	Groups    []int           `json:"groups,omitempty"`
 	Messages  []echo.Spot     `json:"messages"`
-	Status    echo.Status     `json:"status"`         // of the session
-	Resumable bool            `json:"resumable"`      // the session runs, or can be resumed
-	Kept      []string        `json:"kept,omitempty"` // what the messages have left elsewhere, which stays
+	Status    echo.Status     `json:"status"`           // of the session
+	Resumable bool            `json:"resumable"`        // the session runs, or can be resumed
+	Kept      []string        `json:"kept,omitempty"`   // what the messages have left elsewhere, which stays
+	Forget    []string        `json:"forget,omitempty"` // the commands that take texts of it out of banks and memos
 	Tasks     []string        `json:"tasks,omitempty"`
+	Problems  []string        `json:"problems,omitempty"` // banks that could not be told
 }
 
 // Change leaves what a person wants for the run of the session, and a line of the audit. The error has the kind InvalidRequest when
@@ -49,7 +49,7 @@ func Change(ctx context.Context, home string, now time.Time, w *Wish) (c *Change
 	l := audit.Line{At: now.UTC(), By: w.By, Via: string(w.Via), What: audit.Context, Target: string(w.Action), Session: w.Session}
 	err = audit.Do(ctx, home, l, func() error {
 		for {
-			c, err = change(home, now, w)
+			c, err = change(ctx, home, now, w)
 			if !errors.Is(err, fs.ErrExist) { // else somebody else was faster: what there is now is looked at again
 				return err
 			}
@@ -58,7 +58,7 @@ func Change(ctx context.Context, home string, now time.Time, w *Wish) (c *Change
 	return c, err
 }
 
-func change(home string, now time.Time, w *Wish) (*Changed, error) {
+func change(ctx context.Context, home string, now time.Time, w *Wish) (*Changed, error) {
 	s, err := read(home, w.Session)
 	if err != nil {
 		return nil, err
@@ -75,6 +75,7 @@ func change(home string, now time.Time, w *Wish) (*Changed, error) {
 		steps[0].Messages = spotsOf(list)
 	}
 	var next *echo.ViewChange
+	after := s.now
 	for i := range steps {
 		next = &steps[i]
 		next.Number, next.Groups, next.By, next.Via, next.At = s.now.Last()+1+i, groups, w.By, w.Via, now.UTC()
@@ -82,12 +83,17 @@ func change(home string, now time.Time, w *Wish) (*Changed, error) {
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, failure.New(failure.StorageFailed, err, "")
 		}
+		after = after.With(next)
 	}
 	c := &Changed{
 		Session: w.Session, Number: next.Number, Action: w.Action, Groups: groups, Messages: spotsOf(list), Status: s.end.Status, Resumable: s.end.MayResume(),
 	}
 	if w.Action != echo.ViewRestore && w.Action != echo.ViewRebuild {
-		c.Kept, c.Tasks = s.kept(list), s.tasks(list)
+		c.Tasks = s.tasks(list)
+		c.Kept, c.Forget = s.kept(list)
+	}
+	if err == nil {
+		c.Problems = s.tellBanks(ctx, home, w.By, after)
 	}
 	return c, err
 }
@@ -369,56 +375,3 @@ type place struct {
 }
 
 func placeOf(e *echo.Entry) place { return place{record.Conversation(e.Key), e.Attempt, e.Turn} }
-
-// kept lists what the calls of messages have left elsewhere, which taking them out does not undo.
-func (s *session) kept(list []Message) []string {
-	at := map[place]bool{}
-	for _, m := range list {
-		if m.Kind == echo.KindAnswer && m.Role == echo.RoleAssistant {
-			at[placeOf(m.entry)] = true
-		}
-	}
-	var names []string
-	count := map[string]int{}
-	for _, e := range s.entries {
-		name := ""
-		if at[placeOf(e)] {
-			name = left(e)
-		}
-		if name == "" {
-			continue
-		}
-		if count[name]++; count[name] == 1 {
-			names = append(names, name)
-		}
-	}
-	for i, name := range names {
-		if n := count[name]; n > 1 {
-			names[i] = fmt.Sprintf("%s (%s)", name, quantity.Of(n, "time"))
-		}
-	}
-	return names
-}
-
-// left says what an entry of a turn has left elsewhere; "": nothing.
-func left(e *echo.Entry) string {
-	switch e.NodeType { //nolint:exhaustive // the others leave nothing
-	case echo.NodeState:
-		// What stands at the end of requests goes back to what it was.
-		if d, err := echo.Read[echo.State](e); err == nil && d.Key != standing.Scratchpad && d.Key != standing.StateBlock {
-			return "state " + d.Key
-		}
-	case echo.NodeToolStart:
-		if e.Tool != nil {
-			return "what " + e.Tool.Name + " did"
-		}
-	case echo.NodeValue:
-		if d, err := echo.Read[echo.MemoryCall](e); err == nil && len(d.Wrote) > 0 {
-			return "what was written to bank " + d.Bank
-		}
-		if d, err := echo.Read[echo.MemoCall](e); err == nil && len(d.Wrote) > 0 {
-			return "memo " + d.Wrote[0].Memo
-		}
-	}
-	return ""
-}

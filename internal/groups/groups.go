@@ -59,6 +59,7 @@ type Message struct {
 // session is what is recorded of a session, with what persons have taken out of its context.
 type session struct {
 	id      string
+	header  journal.Header
 	end     record.End
 	start   *echo.Entry // nil: it has none yet
 	entries []*echo.Entry
@@ -96,7 +97,7 @@ func read(home, id string) (*session, error) {
 		return nil, failure.New(failure.Damaged, fmt.Errorf("session %s: %w", id, err), "")
 	}
 	fold := record.Of(rec.Entries)
-	s := &session{id: id, end: fold.End(), start: fold.Start(), entries: fold.Counted(), visits: record.Records(fold), taken: record.Withdrawals(fold)}
+	s := &session{id: id, header: rec.Header, end: fold.End(), start: fold.Start(), entries: fold.Counted(), visits: record.Records(fold), taken: record.Withdrawals(fold)}
 	for _, v := range fold.Visits() {
 		s.told = append(s.told, record.Told(fold, v.Key))
 	}

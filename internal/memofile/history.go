@@ -154,14 +154,3 @@ func (h *History) Readers(id string) (out []*Entry) {
 	}
 	return out
 }
-
-// SavedBy returns the memos of which calls below some keys of a session have written a version, such as those of messages
-// that were dropped: these stay.
-func (h *History) SavedBy(session string, began int64, below func(echo.Key) bool) (out []Placed) {
-	for _, p := range h.Versions("") {
-		if by := p.Entry.By; by.Session == session && by.Began == began && below(by.Key) {
-			out = append(out, p)
-		}
-	}
-	return out
-}

@@ -286,16 +286,3 @@ func TestDamage(t *testing.T) {
 	_, err = Open(b.home, "/nowhere-at-all", nil).Read(memo.Project)
 	require.ErrorContains(t, err, "find the project folder of the memos: ")
 }
-
-// Memos that calls have saved can be found by their keys, for those whose messages are dropped.
-func TestSavedBy(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	s := begin(t, b.store(), "s")
-	s.saves(t, "One.")
-	id := s.saves(t, "Two.")
-	begin(t, b.store(), "t").saves(t, "Three.")
-	found := b.history(t).SavedBy("s", 0, func(key echo.Key) bool { return strings.HasPrefix(key.String(), "p/attempt1/turn2/") })
-	require.Len(t, found, 1)
-	require.Equal(t, id, found[0].Memo)
-}

@@ -15,6 +15,7 @@ import (
 	"github.com/windlass-run/windlass/internal/audit"
 	"github.com/windlass-run/windlass/internal/bank"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/oneline"
 	"github.com/windlass-run/windlass/internal/quantity"
 )
 
@@ -232,7 +233,7 @@ func (d *Desk) ToForget(name, path string) (*Forgotten, error) {
 	}
 	found := h.ToForget(path)
 	if found.Versions == 0 {
-		return nil, failure.New(failure.InvalidRequest, fmt.Errorf("the bank %s has no text of %s: it was forgotten", name, path), "windlass memory history "+name+" "+Quoted(path))
+		return nil, failure.New(failure.InvalidRequest, fmt.Errorf("the bank %s has no text of %s: it was forgotten", name, path), "windlass memory history "+name+" "+oneline.Quoted(path))
 	}
 	return d.forgotten(name, path, found)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/internal/bank"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/oneline"
 )
 
 // Version is one state of one file, as people see it.
@@ -142,7 +143,7 @@ func olderFile(h *bank.History, path, id string) (*File, error) {
 		f.Text = &found[0].Text
 		return &f, nil
 	}
-	return nil, failure.New(failure.InvalidRequest, errors.New(text), "windlass memory history "+name+" "+Quoted(path))
+	return nil, failure.New(failure.InvalidRequest, errors.New(text), "windlass memory history "+name+" "+oneline.Quoted(path))
 }
 
 // History returns the versions of a bank, or those of one path and of the paths that its file had before, in the order in
@@ -217,7 +218,7 @@ func seeing(session string, key echo.Key) string {
 	if p.Turn == 0 || p.Attempt == 0 || p.Scope != "" {
 		return "windlass show " + session
 	}
-	phase := Quoted(p.Phase)
+	phase := oneline.Quoted(p.Phase)
 	if p.Visit > 1 || len(p.Branches) > 0 {
 		if phase != p.Phase || slices.ContainsFunc(p.Branches, func(b echo.Step) bool { return b.Name != "" }) {
 			return "windlass show " + session + " --calls"

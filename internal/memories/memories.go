@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/bank"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/oneline"
 	"github.com/windlass-run/windlass/internal/suggestion"
 )
 
@@ -120,7 +120,7 @@ func noFile(h *bank.History, path string) error {
 	switch versions := h.Versions(path); {
 	case len(versions) > 0:
 		text += " any more"
-		try = "windlass memory history " + name + " " + Quoted(path)
+		try = "windlass memory history " + name + " " + oneline.Quoted(path)
 	default:
 		var paths []string
 		for p := range h.Files(h.Now()) {
@@ -132,14 +132,6 @@ func noFile(h *bank.History, path string) error {
 		}
 	}
 	return failure.New(failure.InvalidRequest, errors.New(text), try)
-}
-
-// Quoted writes a path so that a shell takes it for one word.
-func Quoted(path string) string {
-	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./") == "" {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 // here returns the sessions that are on this machine.

@@ -26,6 +26,7 @@ type Remembered struct {
 	Bytes     int       `json:"bytes"`
 	Text      string    `json:"text"`
 	Forgotten bool      `json:"forgotten,omitempty"`
+	Withdrawn bool      `json:"withdrawn,omitempty"` // its message is out of the context of its session: no model finds it
 	Imported  bool      `json:"imported,omitempty"`
 	ReadBy    []string  `json:"read_by,omitempty"` // sessions, in the order in which they did last
 	See       string    `json:"see,omitempty"`     // the command that shows the message, of a session on this machine
@@ -50,12 +51,15 @@ func (d *Desk) Remembered(name, hash string) ([]Remembered, error) {
 		}
 		t := Remembered{
 			Hash: r.Hash, At: r.At, Session: r.Session, Phase: r.Phase, Key: r.Key(), Role: r.Role, Kind: r.Kind, Tool: r.Tool,
-			Bytes: len(r.Text.Text), Text: r.Text.Text, Forgotten: r.Forgotten, Imported: r.Imported, ReadBy: r.ReadBy,
+			Bytes: len(r.Text.Text), Text: r.Text.Text, Forgotten: r.Forgotten, Withdrawn: r.Withdrawn, Imported: r.Imported, ReadBy: r.ReadBy,
 		}
 		if slices.Contains(here, t.Session) {
 			t.See = seeing(t.Session, t.Key)
 		}
 		out = append(out, t)
+	}
+	if hash != "" {
+		out = newest(out)
 	}
 	switch {
 	case hash == "":
@@ -70,6 +74,18 @@ func (d *Desk) Remembered(name, hash string) ([]Remembered, error) {
 		return out, nil
 	}
 	return nil, failure.New(failure.InvalidRequest, err, "windlass memory show "+name+" --remembered")
+}
+
+// newest returns the newest of texts with the same hash. There are several where one was withdrawn and somebody else said it later.
+func newest(list []Remembered) (out []Remembered) {
+	for i := range list {
+		if at := slices.IndexFunc(out, func(o Remembered) bool { return o.Hash == list[i].Hash }); at >= 0 {
+			out[at] = list[i]
+		} else {
+			out = append(out, list[i])
+		}
+	}
+	return out
 }
 
 // TextsToForget returns what Forget would do with the remembered text whose hash begins so, or with those of a session.

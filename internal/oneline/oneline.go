@@ -18,3 +18,11 @@ func Cut(text string, limit int) string {
 	}
 	return text
 }
+
+// Quoted writes a text so that a shell takes it for one word.
+func Quoted(text string) string {
+	if text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:") == "" {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}

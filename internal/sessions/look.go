@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -121,6 +122,18 @@ func CascadeID(cascade json.RawMessage) (id string) {
 		}
 	}
 	return ""
+}
+
+// Folder returns the project folder of a session by what the header of its journal says of its start, or "".
+func Folder(options json.RawMessage) string {
+	var started struct {
+		Dir string `json:"dir"`
+	}
+	_ = json.Unmarshal(options, &started) // what is no start has no folder
+	if !filepath.IsAbs(started.Dir) || strings.Contains(started.Dir, "\x00") {
+		return ""
+	}
+	return started.Dir
 }
 
 // Tags returns the tags of a cascade, each once, without empty ones.

@@ -20,6 +20,7 @@ import (
 	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/memories"
+	"github.com/windlass-run/windlass/internal/oneline"
 	"github.com/windlass-run/windlass/internal/term/editor"
 	"github.com/windlass-run/windlass/internal/wholefile"
 )
@@ -93,7 +94,7 @@ func edit(ctx context.Context, in io.Reader, out io.Writer, desk *memories.Desk,
 	if !failure.Is(err, failure.InvalidRequest) {
 		return nil, err
 	}
-	return nil, exit.UsageError(err, "windlass memory show "+draft.Bank+" "+memories.Quoted(draft.Path)+", then windlass memory edit with --file "+kept)
+	return nil, exit.UsageError(err, "windlass memory show "+draft.Bank+" "+oneline.Quoted(draft.Path)+", then windlass memory edit with --file "+kept)
 }
 
 // nameOf returns the name of the file that an editor is given. A model chose the path: its name would tell an editor how

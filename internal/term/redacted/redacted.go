@@ -34,6 +34,13 @@ func Write(w io.Writer, r *archive.Redacted) error {
 	leftText(line, r)
 	list(&b, "Answers that had it, which no run has taken: they are gone, and these waits are open again:", r.Answers)
 	list(&b, "Audibles that had it, which no turn has taken: they are gone:", r.Audibles)
+	forgotten := "Texts of it that banks had remembered; they have forgotten them:"
+	if r.DryRun {
+		forgotten = "Texts of it that banks have remembered, and would forget:"
+	}
+	list(&b, forgotten, r.Memory.Forgotten)
+	list(&b, "Banks and memos of the project folder, and shared ones, have it, or lines or long words of it. Each is taken out by its command there:", r.Memory.Left)
+	list(&b, "Could not be looked through:", r.Memory.Problems)
 	list(&b, "Files that contain it and were not changed:", r.Files)
 	list(&b, "Other sessions that have this message:", r.Sessions)
 	list(&b, "Sessions above or below this one have it, or lines or long words of it; each is redacted by itself:", inTree(r.Tree))

@@ -45,6 +45,15 @@ func ContextChanged(c *groups.Changed, self string) string {
 	if len(c.Kept) > 0 {
 		lines = append(lines, "Kept: "+strings.Join(c.Kept, ", ")+".")
 	}
+	if len(c.Forget) > 0 {
+		lines = append(lines, "To take that out as well:")
+		for _, command := range c.Forget {
+			lines = append(lines, "  "+strings.Replace(command, "windlass", self, 1))
+		}
+	}
+	for _, problem := range c.Problems {
+		lines = append(lines, "Could not tell "+problem)
+	}
 	return strings.Join(lines, "\n")
 }
 

@@ -185,8 +185,11 @@ func Remembered(list []memories.Remembered) *term.Table {
 	for i := range list {
 		r := &list[i]
 		begins := oneline.Of(excerpt.Clip(r.Text, mostBegins))
-		if r.Forgotten {
+		switch {
+		case r.Forgotten:
 			begins = "(forgotten)"
+		case r.Withdrawn:
+			begins = "(withdrawn) " + begins
 		}
 		t.Add(string(r.Hash), minute(r.At), r.Session, r.Key.String(), whoSaid(r), term.Count(int64(r.Bytes)), readBy(r.ReadBy), begins)
 	}
