@@ -21,9 +21,10 @@ import (
 	"os"
 
 	"github.com/windlass-run/windlass"
+	"github.com/windlass-run/windlass/echo"
 )
 
-var _, _, _ = fmt.Print, log.Print, os.Exit
+var _, _, _, _ = fmt.Print, log.Print, os.Exit, echo.TextHash
 
 func _(ctx context.Context, w *windlass.Windlass, c *windlass.Cascade, run *windlass.Run) {
 	%s

@@ -213,8 +213,9 @@ const (
 	ViaTerminal Via = "terminal" // where the run is
 	ViaCommand  Via = "command"  // windlass answer, windlass signal
 	ViaHTTP     Via = "http"
-	ViaPage     Via = "page" // of windlass serve, in a browser
-	ViaTool     Via = "tool" // fire_signal of a run
+	ViaPage     Via = "page"    // of windlass serve, in a browser
+	ViaProgram  Via = "program" // that has windlass as a library
+	ViaTool     Via = "tool"    // fire_signal of a run
 	ViaClock    Via = "clock"
 	ViaGrant    Via = "grant" // an earlier approval that counts for this call
 )

@@ -102,6 +102,10 @@ func change(ctx context.Context, home string, now time.Time, w *Wish) (*Changed,
 func (s *session) wanted(w *Wish) (list []Message, numbers []int, err error) {
 	all := s.groups()
 	switch {
+	case !w.known():
+		return nil, nil, invalid("", "%q is nothing that can be done to messages: it is undo, drop, remove, restore or rebuild", w.Action)
+	case (w.Action == echo.ViewDrop || w.Action == echo.ViewRemove) && len(w.Groups)+len(w.Messages) == 0:
+		return nil, nil, invalid("windlass context groups "+s.id, "nothing to %s: name a group or a message", w.Action)
 	case w.Action == echo.ViewRebuild:
 		return nil, nil, s.checkState()
 	case len(all) == 0:
@@ -134,6 +138,10 @@ func (s *session) wanted(w *Wish) (list []Message, numbers []int, err error) {
 		list = append(list, found...)
 	}
 	return unique(list), numbers, nil
+}
+
+func (w *Wish) known() bool {
+	return slices.Contains([]echo.ViewAction{echo.ViewUndo, echo.ViewDrop, echo.ViewRemove, echo.ViewRestore, echo.ViewRebuild}, w.Action)
 }
 
 // withCalls adds the calls and results that go with messages, of which the action makes something else.

@@ -3,10 +3,8 @@ package contextflags
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -100,9 +98,6 @@ func change(d *Door, action echo.ViewAction, short, long, example string) *cobra
 	cmd := &cobra.Command{
 		Use: string(action) + " SESSION", Short: short, Long: long, Example: example, Args: oneSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if (action == echo.ViewDrop || action == echo.ViewRemove) && len(w.Groups)+len(w.Messages) == 0 {
-				return exit.UsageError(errors.New("nothing to "+string(action)+": name a group or a message"), strings.TrimSpace(strings.SplitN(example, "\n", 2)[0]))
-			}
 			home, id, err := d.Session(cmd.Context(), args[0])
 			if err != nil {
 				return err
