@@ -76,8 +76,8 @@ type Message struct {
 
 // Keeper keeps memos. It is safe for concurrent use.
 type Keeper interface {
-	// Start returns which memos a session sees that begins now.
-	Start(ctx context.Context) (*echo.MemosStart, error)
+	// Start returns which memos a session sees that begins now. Asked again it returns the same.
+	Start(ctx context.Context, session string) (*echo.MemosStart, error)
 	// Call runs a command. What it writes is on the disk before it returns. Asked again with the same key and arguments
 	// it writes nothing and returns the same. The error says why memos cannot be read or written; what is wrong with the
 	// command is told to the model.
@@ -148,7 +148,7 @@ func (d Desk) Open(ctx context.Context, site effect.Site) error {
 func (d Desk) start(ctx context.Context, site effect.Site, at echo.Key) (Seen, error) {
 	var failed error
 	s, known, err := effect.Reading[echo.MemosStart](ctx, d.Through, at.Step(echo.StepMemos), site, func() echo.Payload {
-		start, err := d.keep().Start(ctx)
+		start, err := d.keep().Start(ctx, d.Session)
 		if err != nil {
 			failed = err
 			return nil
@@ -206,7 +206,7 @@ var errNone = errors.New("this program keeps no memos")
 // none keeps no memos.
 type none struct{}
 
-func (none) Start(context.Context) (*echo.MemosStart, error)             { return nil, errNone }
+func (none) Start(context.Context, string) (*echo.MemosStart, error)     { return nil, errNone }
 func (none) Call(context.Context, *Request) (*echo.MemoCall, error)      { return nil, errNone }
 func (none) Bring(context.Context, *Message) (*echo.MemosBrought, error) { return nil, errNone }
 

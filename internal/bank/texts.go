@@ -6,6 +6,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/ledger"
 )
 
 // Recollection is a remembered text as people see it.
@@ -85,13 +86,11 @@ func (h *History) UnreadTexts(runs int) (count int) {
 
 // sessionsAfter returns how many sessions have seen the bank after each entry, by its number.
 func sessionsAfter(h *History) []int {
-	seen := make([]int, len(h.Entries)+1)
-	ids := map[string]bool{"": true}
-	for i := len(h.Entries) - 1; i >= 0; i-- {
-		ids[h.Entries[i].By.Session] = true
-		seen[h.Entries[i].Seq-1] = len(ids) - 1
+	sessions := make([]string, len(h.Entries))
+	for i, e := range h.Entries {
+		sessions[i] = e.By.Session
 	}
-	return seen
+	return ledger.After(sessions)
 }
 
 // ForgetTexts takes remembered texts out of the file of a bank, for good. Their hashes stay, so that they are not remembered

@@ -32,7 +32,7 @@ type Entry struct {
 	Seq      uint64      `json:"seq"` // from 1, without gaps
 	At       time.Time   `json:"at"`
 	By       memo.Writer `json:"by"`
-	Command  string      `json:"command"`            // the tool; or brought, add, edit, delete, import, forget
+	Command  string      `json:"command"`            // the tool; or open, brought, add, edit, delete, import, forget
 	Call     echo.Hash   `json:"call,omitempty"`     // of the arguments of a call, by which a repeated one is known
 	Versions []Version   `json:"versions,omitempty"` // what it has written
 	Reads    []Read      `json:"reads,omitempty"`    // what it has told a model of
@@ -44,11 +44,14 @@ type Read struct {
 	Version string `json:"version"`
 }
 
-// commandBrought is the entry of memos that a message has brought to a turn.
-const commandBrought = "brought"
+const (
+	commandOpen    = "open"    // the entry of a session that begins: it sees all before it
+	commandBrought = "brought" // the entry of memos that a message has brought to a turn
+)
 
-// durable reports whether an entry is on the disk before somebody is told of it: one that only reads may be lost.
-func (e *Entry) durable() bool { return len(e.Versions) > 0 }
+// durable reports whether an entry is on the disk before somebody is told of it: one that only reads may be lost. The
+// number of one that opens is recorded.
+func (e *Entry) durable() bool { return len(e.Versions) > 0 || e.Command == commandOpen }
 
 // loses reports whether a line is that of an entry that may be lost.
 func loses(line []byte) bool {

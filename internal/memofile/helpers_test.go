@@ -75,7 +75,7 @@ type session struct {
 
 func begin(t testing.TB, s *Store, id string) *session {
 	t.Helper()
-	start, err := s.Start(t.Context())
+	start, err := s.Start(t.Context(), id)
 	require.NoError(t, err)
 	return &session{Store: s, id: id, seen: memo.Seen{Start: map[string]uint64{memo.Project: start.At, memo.Global: start.Global}}}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/memo"
+	"github.com/windlass-run/windlass/internal/ledger"
 )
 
 // History is a scope as it was read: all its entries. It is not changed any more, and safe for concurrent use.
@@ -25,6 +26,21 @@ func (h *History) with(more ...*Entry) *History {
 
 // Last returns the number of the newest entry, 0 without one.
 func (h *History) Last() uint64 { return uint64(len(h.Entries)) }
+
+// until returns a history as it was up to an entry.
+func (h *History) until(seq uint64) *History {
+	return &History{Scope: h.Scope, Folder: h.Folder, Entries: h.Entries[:seq:seq]}
+}
+
+// opened returns the number of the entry by which a session has begun, 0 where it has not.
+func (h *History) opened(by memo.Writer) uint64 {
+	for _, e := range h.Entries {
+		if e.Command == commandOpen && e.By == by {
+			return e.Seq
+		}
+	}
+	return 0
+}
 
 // latest returns when the newest version was written, of all: an import may have brought it.
 func (h *History) latest() (at time.Time) {
@@ -150,6 +166,28 @@ func (h *History) Readers(id string) (out []*Entry) {
 	for _, e := range h.Entries {
 		if slices.ContainsFunc(e.Reads, func(r Read) bool { return r.Memo == id }) {
 			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Unread returns the ids of the memos of which at least so many runs have not been told since they were written.
+func (h *History) Unread(runs int) (out []string) {
+	last := map[string]uint64{} // the last entry that has written a memo, or has told of it
+	sessions := make([]string, len(h.Entries))
+	for i, e := range h.Entries {
+		sessions[i] = e.By.Session
+		for _, v := range e.Versions {
+			last[v.Memo] = e.Seq
+		}
+		for _, r := range e.Reads {
+			last[r.Memo] = e.Seq
+		}
+	}
+	after := ledger.After(sessions)
+	for _, m := range h.Now() {
+		if after[last[m.ID]] >= runs {
+			out = append(out, m.ID)
 		}
 	}
 	return out

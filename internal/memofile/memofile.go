@@ -9,6 +9,7 @@
 package memofile
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -126,17 +127,44 @@ func (s *Store) both() (map[string]*History, map[string]*file, error) {
 	return all, files, nil
 }
 
-// Start implements [memo.Keeper].
-func (s *Store) Start(context.Context) (*echo.MemosStart, error) {
-	all, files, err := s.both()
-	if err != nil {
-		return nil, err
-	}
-	out := &echo.MemosStart{Project: files[memo.Project].project(), At: all[memo.Project].Last(), Global: all[memo.Global].Last()}
-	for _, h := range all {
+// Start implements [memo.Keeper]. Each file notes the session, so that it can say which memos no run is told of any more.
+func (s *Store) Start(ctx context.Context, session string) (*echo.MemosStart, error) {
+	by := memo.Writer{Session: session, Began: s.began}
+	out := &echo.MemosStart{}
+	at := map[string]uint64{}
+	for _, scope := range memo.Scopes() {
+		f, err := s.file(scope)
+		if err != nil {
+			return nil, err
+		}
+		h, err := f.open(ctx, by)
+		if err != nil {
+			return nil, err
+		}
+		at[scope] = h.Last()
 		out.Memos += len(h.Now())
+		out.Project = cmp.Or(out.Project, f.project())
 	}
+	out.At, out.Global = at[memo.Project], at[memo.Global]
 	return out, nil
+}
+
+// open notes that a session begins, once, and returns what the file had then.
+func (f *file) open(ctx context.Context, by memo.Writer) (*History, error) {
+	e, h, err := f.Append(ctx, func(h *History) (*Entry, error) {
+		if h.opened(by) > 0 {
+			return nil, nil //nolint:nilnil // see ledger.File.Append
+		}
+		e := &Entry{By: by, Command: commandOpen}
+		return e, f.seal(h, e)
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case e != nil:
+		return h.with(e), nil
+	}
+	return h.until(h.opened(by)), nil
 }
 
 // Bring implements [memo.Keeper].

@@ -258,7 +258,7 @@ func TestDamage(t *testing.T) {
 	whole := b.text(t)
 	lines := strings.SplitAfter(whole, "\n")
 	for text, want := range map[string]string{
-		strings.Replace(whole, "Two.", "2wo.", 1): " is damaged at line 3: ",
+		strings.Replace(whole, "Two.", "2wo.", 1): " is damaged at line 4: ",
 		lines[0] + lines[2]:                       " is damaged at line 2: ",
 		"{}\n":                                    " is damaged at line 1: ",
 	} {
@@ -266,7 +266,7 @@ func TestDamage(t *testing.T) {
 		_, err := b.store().Read(memo.Project)
 		require.ErrorContains(t, err, "memo file "+b.path()+want)
 		require.True(t, failure.Is(err, failure.Damaged))
-		_, err = b.store().Start(t.Context())
+		_, err = b.store().Start(t.Context(), "s")
 		require.ErrorContains(t, err, want)
 	}
 	other := setup(t)

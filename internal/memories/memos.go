@@ -13,6 +13,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/memo"
 	"github.com/windlass-run/windlass/internal/audit"
+	"github.com/windlass-run/windlass/internal/bank"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/memofile"
 	"github.com/windlass-run/windlass/internal/suggestion"
@@ -44,6 +45,7 @@ type Memo struct {
 	Forgotten bool     `json:"forgotten,omitempty"` // a person has taken the text out
 	Current   bool     `json:"current,omitempty"`   // it is the memo as it is now
 	ReadBy    []string `json:"read_by"`             // sessions that were told of it, the last one last
+	Unread    bool     `json:"unread,omitempty"`    // it is the memo as it is now, and none of the newest runs was told of it
 	See       string   `json:"see,omitempty"`       // the command that shows the message, of a session on this machine
 }
 
@@ -82,7 +84,7 @@ func (d *Memos) versions(scope string) ([]Memo, error) {
 			readers[r.Version] = append(had, e.By.Session)
 		}
 	}
-	now := h.Now()
+	now, unread := h.Now(), h.Unread(bank.UnreadRuns)
 	var out []Memo
 	for _, p := range h.Versions("") {
 		o := p.Origin()
@@ -92,6 +94,7 @@ func (d *Memos) versions(scope string) ([]Memo, error) {
 		}
 		if n, is := now.Find(p.Memo); is {
 			m.Current = n.Version == p.ID
+			m.Unread = m.Current && slices.Contains(unread, p.Memo)
 		}
 		if slices.Contains(here, m.Session) {
 			m.See = seeing(m.Session, m.Key)

@@ -55,9 +55,10 @@ var id = arguments.Takes(1, "the id of a memo", "windlass memos list")
 
 func (c *Console) list() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List the memos of this project folder and the global ones",
-		Long:    "Lists the memos of this project folder and the global ones, the newest first: the text, who saved it when, and how many sessions were told of it.",
+		Use:   "list",
+		Short: "List the memos of this project folder and the global ones",
+		Long: `Lists the memos of this project folder and the global ones, the newest first: the text, who saved it when, how many sessions were
+told of it, and which memos none of the last 30 runs was told of.`,
 		Example: "  windlass memos list\n  windlass memos list --global --tag gotcha --json",
 		Args:    arguments.None,
 	}

@@ -2,23 +2,42 @@ package reports
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/windlass-run/windlass/internal/bank"
 	"github.com/windlass-run/windlass/internal/memories"
 	"github.com/windlass-run/windlass/internal/oneline"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
-// Memos has a row for each memo.
+// Memos has a row for each memo. There is a column of notes where one has a note.
 func Memos(list []memories.Memo) *term.Table {
-	t := term.NewTable("memo", "scope", "saved", "by", ">told", "tags", "text")
+	heads := []string{"memo", "scope", "saved", "by", ">told", "tags", "text"}
+	noted := slices.ContainsFunc(list, func(m memories.Memo) bool { return m.Unread })
+	if noted {
+		heads = slices.Insert(heads, 6, "note")
+	}
+	t := term.NewTable(heads...)
 	short := make([]string, len(list)) // the times, without the year
 	for i := range list {
 		m := &list[i]
 		short[i] = m.At.Local().Format("01-02 15:04")
-		t.Add(m.ID, m.Scope, minute(m.At), oneline.Of(m.Who()), term.Count(int64(len(m.ReadBy))), strings.Join(m.Tags, " "), oneline.Of(m.Text))
+		cells := []string{m.ID, m.Scope, minute(m.At), oneline.Of(m.Who()), term.Count(int64(len(m.ReadBy))), strings.Join(m.Tags, " ")}
+		if noted {
+			cells = append(cells, unreadNote(m))
+		}
+		t.Add(append(cells, oneline.Of(m.Text))...)
 	}
 	return t.Key("memo").Shorten("saved", short).Drop("told", "by", "scope", "tags").WrapLast()
+}
+
+// unreadNote says that none of the newest runs was told of a memo; "" of others.
+func unreadNote(m *memories.Memo) string {
+	if !m.Unread {
+		return ""
+	}
+	return fmt.Sprintf("not read in %d runs", bank.UnreadRuns)
 }
 
 // Memo says all of one memo.
@@ -36,6 +55,9 @@ func Memo(m *memories.Memo) []string {
 	}
 	if len(m.ReadBy) > 0 {
 		lines = append(lines, "told to: "+readBy(m.ReadBy))
+	}
+	if note := unreadNote(m); note != "" {
+		lines = append(lines, note)
 	}
 	if m.See != "" {
 		lines = append(lines, "where it was saved: "+m.See)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,15 +26,17 @@ func TestMemoTables(t *testing.T) {
 		{ID: "m3a2b3c4d", Scope: "project", Version: "e66d94577ea13d90", Written: memories.Written{At: noon, Person: "ann", Command: "edit"}, Forgotten: true},
 		{ID: "m3a2b3c4d", Scope: "project", Version: "b9a53e8f81c735e5", Written: memories.Written{At: noon, Person: "ann", Command: "forget"}, Gone: true},
 	}
+	unread := slices.Clone(list[:2])
+	unread[1].Unread = true
 	var b bytes.Buffer
 	for _, width := range []int{80, 200, 0} {
 		fmt.Fprintf(&b, "-- %d columns --\n", width)
-		for _, table := range []*term.Table{Memos(list[:2]), MemoVersions(list)} {
+		for _, table := range []*term.Table{Memos(list[:2]), Memos(unread), MemoVersions(list)} {
 			require.NoError(t, table.Render(&b, term.Room{Width: width}))
 			b.WriteByte('\n')
 		}
 	}
-	b.WriteString("-- one --\n" + strings.Join(Memo(&list[0]), "\n") + "\n")
+	b.WriteString("-- one --\n" + strings.Join(append(Memo(&list[0]), Memo(&unread[1])...), "\n") + "\n")
 	f := &memories.MemoForgotten{ID: "m1a2b3c4d", Versions: 2, Also: []string{"m2a2b3c4d"}, Missing: []string{"gone"}, Look: []string{"windlass context show one --phase work"}, Redact: []string{"windlass sessions redact one HASH --parts"}, Delete: []string{"windlass sessions delete two"}}
 	b.WriteString("-- forgotten --\n" + strings.Join(append(MemoForgotten(f, false), MemoForgotten(&memories.MemoForgotten{ID: "m1", Versions: 1}, true)...), "\n") + "\n")
 	const path = "testdata/memos.golden"
