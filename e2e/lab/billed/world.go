@@ -107,7 +107,8 @@ func (w *World) Start(t *crashtest.Trap, args ...string) *Ended {
 
 var markTypes = []string{"phase_end", "child_start", "child_end", "branch_start", "branch_end", "candidate", "ballot", "choice", "wait", "answer", "run_end"}
 
-// Marks counts the beginnings and ends that are in the journals, and the letters in the mailboxes.
+// Marks counts the beginnings and ends that are in the journals, the letters in the mailboxes, and the lines of banks and
+// memos.
 func (w *World) Marks() int {
 	n := 0
 	paths, _ := filepath.Glob(filepath.Join(w.Home, "sessions", "*", "journal.jsonl")) // the pattern is a good one
@@ -123,6 +124,16 @@ func (w *World) Marks() int {
 	for _, mailbox := range []string{"mailbox", filepath.Join("sessions", "*", "mailbox")} {
 		letters, _ := filepath.Glob(filepath.Join(w.Home, mailbox, "*.json")) // likewise
 		n += len(letters)
+	}
+	for _, pattern := range []string{"banks/*/*.bank", "memos/*.memos"} {
+		files, _ := filepath.Glob(filepath.Join(w.Home, pattern)) // likewise
+		for _, path := range files {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				continue // it is being made
+			}
+			n += bytes.Count(data, []byte("\n"))
+		}
 	}
 	return n
 }
