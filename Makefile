@@ -107,6 +107,10 @@ e2e-browser: ## try the page of windlass serve in Chromium; FLAGS=-update writes
 waits: ## kill windlass around waits KILLS times (default 20), SEED=N: at the same places
 	cd e2e && go test -count=1 -timeout 60m -v ./waits $(if $(RUN),-run '$(RUN)') -args -kills $(or $(KILLS),20) -seed $(or $(SEED),0)
 
+.PHONY: memories
+memories: ## kill windlass around banks of memory and memos KILLS times (default 20), SEED=N: at the same places
+	cd e2e && go test -count=1 -timeout 60m -v ./memories $(if $(RUN),-run '$(RUN)') -args -kills $(or $(KILLS),20) -seed $(or $(SEED),0)
+
 .PHONY: soundings
 soundings: ## run soundings in the built program; kill them KILLS times (default 30), SEED=N: at the same places
 	cd e2e && go test -count=1 -timeout 120m -v ./soundings $(if $(RUN),-run '$(RUN)') -args -kills $(or $(KILLS),30) -seed $(or $(SEED),0)
@@ -174,4 +178,4 @@ ci: ## what CI runs
 release-check: ## what CI runs only in part, whole: every package under the race detector, every platform, mutant and kill
 	$(MAKE) race cross packaging EVERY=1
 	$(MAKE) attack crash outlive fuzz
-	$(MAKE) trees soundings waits KILLS=300
+	$(MAKE) trees soundings waits memories KILLS=300

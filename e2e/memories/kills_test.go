@@ -6,10 +6,12 @@
 package memories
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -65,6 +67,7 @@ func TestKills(t *testing.T) {
 	for n := uint64(1); n == 1 || deaths < suite.Deaths; n++ {
 		w := suite.New(t, rules)
 		w.Provider.Late = billed.Lateness
+		w.Marked = func() int { return lines(w) }
 		r := &round{World: w, t: t, rand: rand.New(rand.NewPCG(suite.Seed, n)), hit: hit}
 		for _, bird := range birds {
 			r.play(bird)
@@ -255,13 +258,9 @@ var command = regexp.MustCompile(`"command":"([a-z_]+)"`)
 func (r *round) commands() map[string]int {
 	r.t.Helper()
 	out := map[string]int{}
-	for _, pattern := range []string{"banks/*/*.bank", "memos/*.memos"} {
-		files, err := filepath.Glob(filepath.Join(r.Home, pattern))
-		require.NoError(r.t, err)
-		for _, path := range files {
-			for _, m := range command.FindAllStringSubmatch(billed.ReadFile(r.t, path), -1) {
-				out[m[1]]++
-			}
+	for _, path := range files(r.World) {
+		for _, m := range command.FindAllStringSubmatch(billed.ReadFile(r.t, path), -1) {
+			out[m[1]]++
 		}
 	}
 	return out
@@ -277,7 +276,29 @@ func (r *round) trap() *crashtest.Trap {
 	case pick < 6:
 		return &crashtest.Trap{Kind: crashtest.AtRequest, N: 1 + r.rand.IntN(8)}
 	}
-	return &crashtest.Trap{Kind: crashtest.AtMark, N: r.Marks() + 1 + r.rand.IntN(12)}
+	return &crashtest.Trap{Kind: crashtest.AtMark, N: lines(r.World) + 1 + r.rand.IntN(16), Wait: atOnce}
+}
+
+// atOnce is how often a trap looks for a line that a process has just written: before the process can record that it has.
+const atOnce = 20 * time.Microsecond
+
+// lines counts the lines of banks and of memos.
+func lines(w *billed.World) (n int) {
+	for _, path := range files(w) {
+		if data, err := os.ReadFile(path); err == nil { // else it is being replaced
+			n += bytes.Count(data, []byte("\n"))
+		}
+	}
+	return n
+}
+
+// files returns the files of banks and of memos.
+func files(w *billed.World) (all []string) {
+	for _, pattern := range []string{"banks/*/*.bank", "memos/*.memos"} {
+		found, _ := filepath.Glob(filepath.Join(w.Home, pattern)) // the patterns are good ones
+		all = append(all, found...)
+	}
+	return all
 }
 
 // holds demands that what is recorded holds, that nothing is paid for again, and that the bank and the memos can be read.

@@ -3,6 +3,7 @@
 package crashtest
 
 import (
+	"cmp"
 	"os"
 	"sync"
 	"time"
@@ -28,7 +29,7 @@ const (
 type Trap struct {
 	Kind Kind
 	N    int           // of the request or answer, from 1; of marks; of blocks
-	Wait time.Duration // of AtTime and Interrupt
+	Wait time.Duration // of AtTime and Interrupt; of AtMark: how often to look, 0: often
 	File string        // of InTool
 
 	mu       sync.Mutex
@@ -97,7 +98,7 @@ func (t *Trap) Watch(marks func() int) (stop func()) {
 	}
 	wait := t.Wait
 	if t.Kind == AtMark {
-		wait = often
+		wait = cmp.Or(wait, often)
 	}
 	quit, done := make(chan struct{}), make(chan struct{})
 	go func() {

@@ -50,7 +50,8 @@ type Suite struct {
 type World struct {
 	*lab.World
 	Provider *Provider
-	Others   []string // sessions that are runs of their own, and no children of the one that is looked at
+	Marked   func() int // what traps at marks count; nil: see Marks
+	Others   []string   // sessions that are runs of their own, and no children of the one that is looked at
 	suite    *Suite
 }
 
@@ -94,7 +95,11 @@ func (w *World) Start(t *crashtest.Trap, args ...string) *Ended {
 	}
 	require.NoError(w.T, cmd.Start())
 	t.Begin(cmd.Process)
-	stop := t.Watch(w.Marks)
+	marked := w.Marked
+	if marked == nil {
+		marked = w.Marks
+	}
+	stop := t.Watch(marked)
 	err := cmd.Wait()
 	stop()
 	w.Provider.Set(nil)
@@ -107,8 +112,7 @@ func (w *World) Start(t *crashtest.Trap, args ...string) *Ended {
 
 var markTypes = []string{"phase_end", "child_start", "child_end", "branch_start", "branch_end", "candidate", "ballot", "choice", "wait", "answer", "run_end"}
 
-// Marks counts the beginnings and ends that are in the journals, the letters in the mailboxes, and the lines of banks and
-// memos.
+// Marks counts the beginnings and ends that are in the journals, and the letters in the mailboxes.
 func (w *World) Marks() int {
 	n := 0
 	paths, _ := filepath.Glob(filepath.Join(w.Home, "sessions", "*", "journal.jsonl")) // the pattern is a good one
@@ -124,16 +128,6 @@ func (w *World) Marks() int {
 	for _, mailbox := range []string{"mailbox", filepath.Join("sessions", "*", "mailbox")} {
 		letters, _ := filepath.Glob(filepath.Join(w.Home, mailbox, "*.json")) // likewise
 		n += len(letters)
-	}
-	for _, pattern := range []string{"banks/*/*.bank", "memos/*.memos"} {
-		files, _ := filepath.Glob(filepath.Join(w.Home, pattern)) // likewise
-		for _, path := range files {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				continue // it is being made
-			}
-			n += bytes.Count(data, []byte("\n"))
-		}
 	}
 	return n
 }
