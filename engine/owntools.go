@@ -100,7 +100,7 @@ func (o *ownTools) onScratchpad(key echo.Key, args json.RawMessage) (text string
 		return e.Message.Text(), e.Message.Failed(), o.setState(standing.Scratchpad, was.Value)
 	}
 	old := upkeep.TextOf(o.messages.Session, standing.Scratchpad)
-	now, text, failed, err := standing.Do(args, old, standing.MostBytes)
+	now, text, failed, err := standing.Do(args, old)
 	if err != nil || now == old {
 		return text, failed, err
 	}

@@ -39,7 +39,7 @@ const setState = "set_state"
 func (v Values) call(on continuity.InForce, c echo.ToolCall) {
 	switch c.Name {
 	case Scratchpad:
-		if now, _, failed, err := Do(json.RawMessage(c.Arguments), v[Scratchpad], MostBytes); err == nil && !failed {
+		if now, _, failed, err := Do(json.RawMessage(c.Arguments), v[Scratchpad]); err == nil && !failed {
 			v[Scratchpad] = now
 		}
 	case setState:

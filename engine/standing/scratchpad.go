@@ -24,9 +24,8 @@ func Spec() effect.ToolSpec {
 	}
 }
 
-// Do carries out a call of the tool on the scratchpad old, which may have so many bytes after it. It returns the scratchpad after it
-// and what the model is told.
-func Do(args json.RawMessage, old string, most int) (now, told string, failed bool, err error) {
+// Do carries out a call of the tool on the scratchpad old. It returns the scratchpad after it and what the model is told.
+func Do(args json.RawMessage, old string) (now, told string, failed bool, err error) {
 	var in struct {
 		Action string
 		Text   *string
@@ -51,7 +50,7 @@ func Do(args json.RawMessage, old string, most int) (now, told string, failed bo
 		}
 		return old, old, false, nil
 	}
-	if len(now) > most {
+	if len(now) > MostBytes {
 		return old, fmt.Sprintf("The scratchpad would have %d bytes and can have %d: nothing was changed. Replace it with a shorter one.", len(now), MostBytes), true, nil
 	}
 	return now, fmt.Sprintf("The scratchpad has %d of %d bytes.", len(now), MostBytes), false, nil

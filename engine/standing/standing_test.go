@@ -29,11 +29,11 @@ func TestScratchpadTool(t *testing.T) {
 		"replace by nothing": {`{"action":"replace"}`, "a", "a", `Nothing was replaced: text is missing. An empty text, "", clears the scratchpad.`, true},
 		"clear":              {`{"action":"replace","text":""}`, "a", "", "The scratchpad has 0 of 16384 bytes.", false},
 	} {
-		now, told, failed, err := Do(json.RawMessage(tt.args), tt.old, MostBytes)
+		now, told, failed, err := Do(json.RawMessage(tt.args), tt.old)
 		require.NoError(t, err, name)
 		require.Equal(t, []any{tt.now, tt.told, tt.failed}, []any{now, told, failed}, name)
 	}
-	_, _, _, err := Do(json.RawMessage(`{"action":1}`), "", MostBytes)
+	_, _, _, err := Do(json.RawMessage(`{"action":1}`), "")
 	require.ErrorContains(t, err, "read arguments of scratchpad: ")
 	var schema any
 	require.NoError(t, json.Unmarshal(Spec().Parameters, &schema))
