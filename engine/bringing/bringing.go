@@ -46,11 +46,8 @@ func (b *Memos) Put(ctx context.Context) error {
 	if m == nil {
 		return nil
 	}
-	key := b.Here().Named(echo.StepStands, string(echo.KindMemos))
-	m = b.Rec.Kept(key, m, false)
 	b.stood = true
-	b.Record.History = append(b.Record.History, echo.Item{Message: m, Attempt: b.Attempt, Turn: b.Turn})
-	return b.Rec.Message(key, m)
+	return b.Stand(string(echo.KindMemos), m)
 }
 
 // newestText returns the text of the newest message that is in the views of a history, by which somebody, or the phase, says what to do.

@@ -130,6 +130,14 @@ func (p *Place) Present() []echo.Item {
 	return p.Session.Present(p.Record)
 }
 
+// Stand puts a message that stands, by a name, at the end of the request that comes behind the history, and records it.
+func (p *Place) Stand(name string, m *echo.Message) error {
+	key := p.Here().Named(echo.StepStands, name)
+	m = p.Rec.Kept(key, m, false)
+	p.Record.History = append(p.Record.History, echo.Item{Message: m, Attempt: p.Attempt, Turn: p.Turn})
+	return p.Rec.Message(key, m)
+}
+
 // Here returns the key of the place.
 func (p *Place) Here() echo.Key {
 	switch {

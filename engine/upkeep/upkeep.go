@@ -58,11 +58,8 @@ func (s *Stands) Put(ctx context.Context) error {
 		if m == nil {
 			continue
 		}
-		key := s.Here().Named(echo.StepStands, name)
-		m = s.Rec.Kept(key, m, false)
 		s.stood[name] = true
-		s.Record.History = append(s.Record.History, echo.Item{Message: m, Attempt: s.Attempt, Turn: s.Turn})
-		if err := s.Rec.Message(key, m); err != nil {
+		if err := s.Stand(name, m); err != nil {
 			return err
 		}
 	}
