@@ -44,6 +44,28 @@ func Reading[T echo.Payload](ctx context.Context, through Effects, key echo.Key,
 	return value, true, nil
 }
 
+// Opening is [Reading] of what a run begins with, such as how much of a bank it sees. The error of open is a [*RecordError] that
+// names what was opened: nothing is recorded, and the run can be resumed.
+func Opening[T echo.Payload](ctx context.Context, through Effects, key echo.Key, site Site, what string, open func() (*T, error)) (T, error) {
+	var failed error
+	value, known, err := Reading[T](ctx, through, key, site, func() echo.Payload {
+		opened, err := open()
+		if err != nil {
+			failed = err
+			return nil
+		}
+		return *opened
+	})
+	switch {
+	case err != nil || known:
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case failed != nil:
+		err = &RecordError{Err: fmt.Errorf("open %s: %w", what, failed)}
+	}
+	return value, err
+}
+
 // WholeReading is [Reading] where there is always something to know, unless ctx has ended.
 func WholeReading[T echo.Payload](ctx context.Context, through Effects, key echo.Key, site Site, take func() echo.Payload) (T, error) {
 	value, known, err := Reading[T](ctx, through, key, site, func() echo.Payload {

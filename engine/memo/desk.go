@@ -146,22 +146,7 @@ func (d Desk) Open(ctx context.Context, site effect.Site) error {
 // start records which memos a run sees, below a key. The error of the memos is a [*effect.RecordError]: nothing is
 // recorded, and the run can be resumed.
 func (d Desk) start(ctx context.Context, site effect.Site, at echo.Key) (Seen, error) {
-	var failed error
-	s, known, err := effect.Reading[echo.MemosStart](ctx, d.Through, at.Step(echo.StepMemos), site, func() echo.Payload {
-		start, err := d.keep().Start(ctx, d.Session)
-		if err != nil {
-			failed = err
-			return nil
-		}
-		return *start
-	})
-	switch {
-	case err != nil || known:
-	case ctx.Err() != nil:
-		err = ctx.Err()
-	case failed != nil:
-		err = &effect.RecordError{Err: fmt.Errorf("open the memos: %w", failed)}
-	}
+	s, err := effect.Opening(ctx, d.Through, at.Step(echo.StepMemos), site, "the memos", func() (*echo.MemosStart, error) { return d.keep().Start(ctx, d.Session) })
 	return seenOf(&s), err
 }
 

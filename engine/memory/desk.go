@@ -126,33 +126,16 @@ func Open(ctx context.Context, through effect.Effects, site effect.Site, banks B
 // start records as of which entry a run sees a bank, below a key. The error of the bank is a [*effect.RecordError]:
 // nothing is recorded, and the run can be resumed.
 func start(ctx context.Context, through effect.Effects, site effect.Site, banks Banks, session, name string, at echo.Key) (Seen, error) {
-	var failed error
-	s, known, err := effect.Reading[echo.MemoryStart](ctx, through, at.Named(echo.StepBank, name), site, func() echo.Payload {
-		started, err := started(ctx, banks, name, session)
-		if err != nil {
-			failed = err
-			return nil
+	s, err := effect.Opening(ctx, through, at.Named(echo.StepBank, name), site, "the bank "+name, func() (*echo.MemoryStart, error) {
+		if banks == nil {
+			return nil, errNoBanks
 		}
-		return *started
+		return banks.Start(ctx, name, session)
 	})
-	switch {
-	case err != nil || known:
-	case ctx.Err() != nil:
-		err = ctx.Err()
-	case failed != nil:
-		err = &effect.RecordError{Err: fmt.Errorf("open the bank %s: %w", name, failed)}
-	}
 	return Seen{Start: s.At}, err
 }
 
 var errNoBanks = errors.New("this program keeps no memory")
-
-func started(ctx context.Context, banks Banks, name, session string) (*echo.MemoryStart, error) {
-	if banks == nil {
-		return nil, errNoBanks
-	}
-	return banks.Start(ctx, name, session)
-}
 
 // Answer has a call of the tool answered, and records what it came to. The text is for the model, also where the bank
 // cannot be read or written.
