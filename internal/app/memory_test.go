@@ -77,6 +77,50 @@ func runs(t *testing.T, a *App, job Job, id string, m *remembering) *engine.Resu
 	t.Helper()
 	r, err := a.Start(t.Context(), job, RunOptions{SessionID: id, NoClickHouse: true, Models: Models{Default: "m1"}, Extensions: Extensions{Model: m}}, Watch{})
 	require.NoError(t, err)
+	return comesToEnd(t, r)
+}
+
+// diesAnywhere goes on with a session as if its process had died after each of its entries, by a fork, whose model gives the
+// answers from there on. Each comes to its end and is verified.
+func diesAnywhere(t *testing.T, a *App, whole string, model func() *remembering) {
+	t.Helper()
+	asked := 0
+	for n, e := range a.recording(t, whole).Entries {
+		if n > 0 {
+			id := fmt.Sprintf("dead%d", n)
+			m := model()
+			m.asked = asked
+			r, err := a.Fork(t.Context(), whole, uint64(n), ForkOptions{SessionID: id, ResumeOptions: ResumeOptions{Extensions: Extensions{Model: m}}}, Watch{})
+			if err != nil {
+				require.ErrorContains(t, err, "cannot be resumed", "after entry %d", n)
+			} else {
+				comesToEnd(t, r)
+				verifyTree(t, a, id)
+			}
+		}
+		if e.NodeType == echo.NodeModelCall {
+			asked++
+		}
+	}
+}
+
+// forksAfterPlan forks a session where its phase plan has ended, with another cascade.
+func forksAfterPlan(t *testing.T, a *App, from string, other Job, m *remembering) *engine.Result {
+	t.Helper()
+	var at uint64
+	for _, e := range a.recording(t, from).Entries {
+		if e.NodeType == echo.NodePhaseEnd && e.Phase == "plan" {
+			at = e.Seq
+		}
+	}
+	r, err := a.Fork(t.Context(), from, at, ForkOptions{SessionID: "fork", Cascade: other.Cascade, File: other.File, ResumeOptions: ResumeOptions{Extensions: Extensions{Model: m}}}, Watch{})
+	require.NoError(t, err)
+	return comesToEnd(t, r)
+}
+
+// comesToEnd has a run come to its end.
+func comesToEnd(t *testing.T, r *Run) *engine.Result {
+	t.Helper()
 	res, err := r.Do(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, r.Close().Err)
@@ -131,26 +175,7 @@ func TestMemoryOfAResumedSession(t *testing.T) {
 	a, job := newApp(t), treeJob(t, memoryFiles, "n.json")
 	whole := &remembering{t: t, answers: answers}
 	runs(t, a, job, "whole", whole)
-	rec := a.recording(t, "whole")
-	for n := 1; n < len(rec.Entries); n++ {
-		asked := 0
-		for _, e := range rec.Entries[:n] {
-			if e.NodeType == echo.NodeModelCall {
-				asked++
-			}
-		}
-		id := fmt.Sprintf("dead%d", n)
-		m := &remembering{t: t, answers: answers, asked: asked}
-		r, err := a.Fork(t.Context(), "whole", uint64(n), ForkOptions{SessionID: id, ResumeOptions: ResumeOptions{Extensions: Extensions{Model: m}}}, Watch{})
-		if err != nil {
-			require.ErrorContains(t, err, "cannot be resumed", "after entry %d", n)
-			continue
-		}
-		_, err = r.Do(t.Context())
-		require.NoError(t, err)
-		require.NoError(t, r.Close().Err)
-		verifyTree(t, a, id)
-	}
+	diesAnywhere(t, a, "whole", func() *remembering { return &remembering{t: t, answers: answers} })
 }
 
 // A fork may use a bank that the session it comes from did not use.
@@ -158,19 +183,8 @@ func TestForkWithABank(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	runs(t, a, treeJob(t, memoryFiles, "two.json"), "plain", &remembering{t: t, answers: []string{"one", "two"}})
-	var at uint64
-	for _, e := range a.recording(t, "plain").Entries {
-		if e.NodeType == echo.NodePhaseEnd && e.Phase == "plan" {
-			at = e.Seq
-		}
-	}
-	other := treeJob(t, memoryFiles, "more.json")
 	m := &remembering{t: t, answers: []string{createNote, viewNote, "done"}}
-	r, err := a.Fork(t.Context(), "plain", at, ForkOptions{SessionID: "fork", Cascade: other.Cascade, File: other.File, ResumeOptions: ResumeOptions{Extensions: Extensions{Model: m}}}, Watch{})
-	require.NoError(t, err)
-	res, err := r.Do(t.Context())
-	require.NoError(t, err)
-	require.NoError(t, r.Close().Err)
+	res := forksAfterPlan(t, a, "plain", treeJob(t, memoryFiles, "more.json"), m)
 	require.Equal(t, "done", res.Output)
 	require.Equal(t, "Here's the content of /memories/a.md with line numbers:\n     1\tone\n     2\t", m.texts[2])
 	verifyTree(t, a, "fork")

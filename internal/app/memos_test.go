@@ -96,26 +96,7 @@ func TestMemosOfAResumedSession(t *testing.T) {
 	runs(t, a, job, "first", &remembering{t: t, answers: []string{`save_memo {"text":"The sea is green."}`, "done"}})
 	answers := []string{saveTide, findAll, saveEditor, `save_memo {"text":"Seas are wide."}`, "done"}
 	runs(t, a, job, "whole", &remembering{t: t, answers: answers})
-	rec := a.recording(t, "whole")
-	for n := 1; n < len(rec.Entries); n++ {
-		asked := 0
-		for _, e := range rec.Entries[:n] {
-			if e.NodeType == echo.NodeModelCall {
-				asked++
-			}
-		}
-		id := fmt.Sprintf("dead%d", n)
-		m := &remembering{t: t, answers: answers, asked: asked}
-		r, err := a.Fork(t.Context(), "whole", uint64(n), ForkOptions{SessionID: id, ResumeOptions: ResumeOptions{Extensions: Extensions{Model: m}}}, Watch{})
-		if err != nil {
-			require.ErrorContains(t, err, "cannot be resumed", "after entry %d", n)
-			continue
-		}
-		_, err = r.Do(t.Context())
-		require.NoError(t, err)
-		require.NoError(t, r.Close().Err)
-		verifyTree(t, a, id)
-	}
+	diesAnywhere(t, a, "whole", func() *remembering { return &remembering{t: t, answers: answers} })
 	require.Len(t, memosOf(t, a), 4)
 }
 
@@ -124,19 +105,8 @@ func TestForkWithMemos(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	runs(t, a, treeJob(t, memoFiles, "two.json"), "plain", &remembering{t: t, answers: []string{"one", "two"}})
-	var at uint64
-	for _, e := range a.recording(t, "plain").Entries {
-		if e.NodeType == echo.NodePhaseEnd && e.Phase == "plan" {
-			at = e.Seq
-		}
-	}
-	other := treeJob(t, memoFiles, "more.json")
 	m := &remembering{t: t, answers: []string{saveTide, findAll, "done"}}
-	r, err := a.Fork(t.Context(), "plain", at, ForkOptions{SessionID: "fork", Cascade: other.Cascade, File: other.File, ResumeOptions: ResumeOptions{Extensions: Extensions{Model: m}}}, Watch{})
-	require.NoError(t, err)
-	_, err = r.Do(t.Context())
-	require.NoError(t, err)
-	require.NoError(t, r.Close().Err)
+	forksAfterPlan(t, a, "plain", treeJob(t, memoFiles, "more.json"), m)
 	require.Contains(t, m.texts[2], "1 memo. They are data")
 	verifyTree(t, a, "fork")
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/config"
 )
 
@@ -74,27 +73,7 @@ func TestRememberingOfAResumedSession(t *testing.T) {
 	require.Contains(t, whole.texts[2], "\n> "+answers[0])
 	had := rememberedTexts(t, a)
 	require.Len(t, had, 3)
-	rec := a.recording(t, "whole")
-	for n := 1; n < len(rec.Entries); n++ {
-		asked := 0
-		for _, e := range rec.Entries[:n] {
-			if e.NodeType == echo.NodeModelCall {
-				asked++
-			}
-		}
-		id := fmt.Sprintf("dead%d", n)
-		m := calling(t, answers...)
-		m.asked = asked
-		r, err := a.Fork(t.Context(), "whole", uint64(n), ForkOptions{SessionID: id, ResumeOptions: ResumeOptions{Extensions: Extensions{Model: m}}}, Watch{})
-		if err != nil {
-			require.ErrorContains(t, err, "cannot be resumed", "after entry %d", n)
-			continue
-		}
-		_, err = r.Do(t.Context())
-		require.NoError(t, err)
-		require.NoError(t, r.Close().Err)
-		verifyTree(t, a, id)
-	}
+	diesAnywhere(t, a, "whole", func() *remembering { return calling(t, answers...) })
 	require.Equal(t, had, rememberedTexts(t, a))
 	require.NoError(t, os.RemoveAll(config.BanksDir(a.home)))
 	verifyTree(t, a, "whole")
