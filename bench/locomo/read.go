@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/windlass-run/windlass/internal/source"
 )
 
 // Conversation is a conversation over many sessions, and questions about it. It is read only.
@@ -67,6 +69,21 @@ type recordedTurn struct {
 	Speaker string `json:"speaker"`
 	Text    string `json:"text"`
 	Caption string `json:"blip_caption"`
+}
+
+// ReadFile reads the conversations of a file, which the person names.
+func ReadFile(path string) ([]*Conversation, error) {
+	const hint = "give a file of conversations in the format of LoCoMo (docs/measured.md)"
+	f, err := source.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", err, hint)
+	}
+	defer func() { _ = f.Close() }()
+	all, err := Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w: %s", path, err, hint)
+	}
+	return all, nil
 }
 
 // Read reads a file: a JSON array of conversations. An error names the place.

@@ -17,7 +17,6 @@ import (
 	"github.com/windlass-run/windlass/bench/locomo"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/internal/source"
 )
 
 const usage = `memory [flags] FILE
@@ -70,7 +69,7 @@ func run(ctx context.Context, args []string, out, notes io.Writer) error {
 	if err != nil {
 		return err
 	}
-	all, err := read(path)
+	all, err := locomo.ReadFile(path)
 	if err != nil {
 		return err
 	}
@@ -96,20 +95,6 @@ func parse(args []string, notes io.Writer) (path string, asJSON bool, err error)
 		return "", false, fmt.Errorf("memory needs one file, got %d: make bench-memory DATA=FILE", fs.NArg())
 	}
 	return fs.Arg(0), asJSON, nil
-}
-
-func read(path string) ([]*locomo.Conversation, error) {
-	const hint = "give a file of conversations in the format of LoCoMo (docs/measured.md); the data is no part of windlass"
-	f, err := source.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s", err, hint)
-	}
-	defer func() { _ = f.Close() }()
-	all, err := locomo.Read(f)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w: %s", path, err, hint)
-	}
-	return all, nil
 }
 
 // measure measures all conversations.

@@ -46,7 +46,7 @@ func TestSaysWhatIsWrong(t *testing.T) {
 	_, _, err := command(t)
 	require.EqualError(t, err, "memory needs one file, got 0: make bench-memory DATA=FILE")
 	_, _, err = command(t, "nowhere.json")
-	require.EqualError(t, err, "open nowhere.json: no such file or directory: give a file of conversations in the format of LoCoMo (docs/measured.md); the data is no part of windlass")
+	require.EqualError(t, err, "open nowhere.json: no such file or directory: give a file of conversations in the format of LoCoMo (docs/measured.md)")
 	_, _, err = command(t, "../selection/testdata/broken.json")
 	require.ErrorContains(t, err, "read ../selection/testdata/broken.json: ")
 	_, notes, err := command(t, "-h")

@@ -21,7 +21,6 @@ import (
 	"github.com/windlass-run/windlass/bench/locomo"
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/internal/source"
 )
 
 const usage = `selection [flags] FILE
@@ -63,7 +62,7 @@ func run(ctx context.Context, args []string, out, notes io.Writer) error {
 	if err != nil {
 		return err
 	}
-	all, err := read(path)
+	all, err := locomo.ReadFile(path)
 	if err != nil {
 		return err
 	}
@@ -155,18 +154,4 @@ func once[T int64 | string](flag string, list []T) error {
 		}
 	}
 	return nil
-}
-
-func read(path string) ([]*locomo.Conversation, error) {
-	const hint = "give a file of conversations in the format of LoCoMo (docs/measured.md)"
-	f, err := source.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s", err, hint)
-	}
-	defer func() { _ = f.Close() }()
-	all, err := locomo.Read(f)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w: %s", path, err, hint)
-	}
-	return all, nil
 }
