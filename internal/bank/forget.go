@@ -25,25 +25,19 @@ func (s *Store) Forget(ctx context.Context, bank, person, path string) (*Forgott
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := f.Lock(ctx)
+	var out *Forgotten
+	err = f.Rewrite(ctx, func(h *History) (entries []*Entry, err error) {
+		if out, entries = h.without(path); out.Versions == 0 {
+			return nil, failure.Newf(failure.InvalidRequest, "forget %s: the bank %s has no text of it", path, bank)
+		}
+		last := &Entry{By: Writer{Person: person}, Command: commandForget, Versions: []Version{{Path: path, Gone: true, Parents: ids(h.Heads(path, h.Last()))}}}
+		slices.Sort(last.Versions[0].Parents)
+		return append(entries, last), f.seal(last, h.Last()+1)
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer unlock()
-	h, err := f.Read()
-	if err != nil {
-		return nil, err
-	}
-	out, entries := h.without(path)
-	if out.Versions == 0 {
-		return nil, failure.Newf(failure.InvalidRequest, "forget %s: the bank %s has no text of it", path, bank)
-	}
-	last := &Entry{By: Writer{Person: person}, Command: commandForget, Versions: []Version{{Path: path, Gone: true, Parents: ids(h.Heads(path, h.Last()))}}}
-	slices.Sort(last.Versions[0].Parents)
-	if err := f.seal(last, h.Last()+1); err != nil {
-		return nil, err
-	}
-	return out, f.Replace(append(entries, last))
+	return out, nil
 }
 
 // Family returns the versions of a path, and those that its file had under earlier names, by their ids; with their paths. A

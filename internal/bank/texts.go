@@ -100,24 +100,18 @@ func (s *Store) ForgetTexts(ctx context.Context, bank, person string, hashes []e
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := f.Lock(ctx)
+	var out *Forgotten
+	err = f.Rewrite(ctx, func(h *History) (entries []*Entry, err error) {
+		if out, entries = withoutTexts(h, hashes); out.Texts == 0 {
+			return nil, failure.Newf(failure.InvalidRequest, "forget texts of the bank %s: it has none of them any more", bank)
+		}
+		last := &Entry{By: Writer{Person: person}, Command: commandForget}
+		return append(entries, last), f.seal(last, h.Last()+1)
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer unlock()
-	h, err := f.Read()
-	if err != nil {
-		return nil, err
-	}
-	out, entries := withoutTexts(h, hashes)
-	if out.Texts == 0 {
-		return nil, failure.Newf(failure.InvalidRequest, "forget texts of the bank %s: it has none of them any more", bank)
-	}
-	last := &Entry{By: Writer{Person: person}, Command: commandForget}
-	if err := f.seal(last, h.Last()+1); err != nil {
-		return nil, err
-	}
-	return out, f.Replace(append(entries, last))
+	return out, nil
 }
 
 // TextsToForget returns what [Store.ForgetTexts] would forget.

@@ -330,6 +330,25 @@ func (f *File[E, C]) cut(to Disk) error {
 	return to.Sync()
 }
 
+// Rewrite writes the whole file anew, with the entries that are decided on, knowing all that the ledger has, while nobody else
+// writes. Where the decision is an error, nothing is written.
+func (f *File[E, C]) Rewrite(ctx context.Context, decide func(C) ([]*E, error)) error {
+	unlock, err := f.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	content, err := f.Read()
+	if err != nil {
+		return err
+	}
+	entries, err := decide(content)
+	if err != nil {
+		return err
+	}
+	return f.Replace(entries)
+}
+
 // NewSuffix ends the name of the file that takes the place of a ledger's.
 const NewSuffix = ".new"
 

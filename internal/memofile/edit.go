@@ -9,7 +9,6 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/memo"
 	"github.com/windlass-run/windlass/internal/failure"
-	"github.com/windlass-run/windlass/internal/ledger"
 )
 
 // The commands of people, in the entries.
@@ -103,24 +102,18 @@ func (s *Store) Forget(ctx context.Context, person, id string) (*Forgotten, erro
 	if err != nil {
 		return nil, err
 	}
-	unlock, err := f.Lock(ctx)
+	var out *Forgotten
+	err = f.Rewrite(ctx, func(h *History) (entries []*Entry, err error) {
+		if out, entries = h.without(id); out.Versions == 0 {
+			return nil, failure.Newf(failure.InvalidRequest, "forget the memo %s: there is no text of it any more", id)
+		}
+		last := &Entry{By: memo.Writer{Person: person}, Command: commandForget, Versions: []Version{{Memo: id, Gone: true}}}
+		return append(entries, last), f.seal(h, last)
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer unlock()
-	h, err := f.Read()
-	if err != nil {
-		return nil, err
-	}
-	out, entries := h.without(id)
-	if out.Versions == 0 {
-		return nil, failure.Newf(failure.InvalidRequest, "forget the memo %s: there is no text of it any more", id)
-	}
-	last := &Entry{By: memo.Writer{Person: person}, Command: commandForget, Versions: []Version{{Memo: id, Gone: true}}}
-	if err := f.seal(h, last); err != nil {
-		return nil, ledger.Failed(noun, "write", f.Path(), err)
-	}
-	return out, f.Replace(append(entries, last))
+	return out, nil
 }
 
 // of notes a call whose session has the text, once.
