@@ -239,3 +239,26 @@ func TestMemosCannotBeBrought(t *testing.T) {
 	require.Contains(t, warnings[1], "no memos are brought: memo file ")
 	verifyTree(t, a, "s")
 }
+
+// Each run with memos counts for what no run is told of; one without them does not.
+func TestRunsThatAreToldOfNoMemo(t *testing.T) {
+	t.Parallel()
+	a, job := newApp(t), treeJob(t, memoFiles, "m.json")
+	runs(t, a, job, "first", &remembering{t: t, answers: []string{saveTide, "done"}})
+	unread := func(runs int) []string {
+		t.Helper()
+		h, err := memofile.Open(a.home, a.dir, nil).Read(memo.Project)
+		require.NoError(t, err)
+		return h.Unread(runs)
+	}
+	job.Input = map[string]any{"topic": "the moon"}
+	runs(t, a, job, "second", &remembering{t: t, answers: []string{"done"}})
+	runs(t, a, treeJob(t, memoFiles, "two.json"), "plain", &remembering{t: t, answers: []string{"one", "two"}})
+	require.Len(t, unread(1), 1)
+	require.Empty(t, unread(2), "a run without memos is none")
+	runs(t, a, job, "third", &remembering{t: t, answers: []string{"done"}})
+	require.Len(t, unread(2), 1)
+	job.Input = map[string]any{"topic": "harbours"}
+	runs(t, a, job, "fourth", &remembering{t: t, answers: []string{"done"}})
+	require.Empty(t, unread(1), "its words have brought the memo")
+}
