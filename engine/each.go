@@ -94,9 +94,9 @@ func noList(value any) error {
 // listOf returns what a template renders, or a path leads to.
 func (v *visit) listOf(text string) (any, error) {
 	if !cascade.IsTemplate(text) {
-		return v.templates.LookUp(text)
+		return v.templates.ValueAt(text)
 	}
-	rendered, err := v.templates.Text("for_each.items", text)
+	rendered, err := v.templates.Condition("for_each.items", text)
 	if err != nil {
 		return nil, err
 	}

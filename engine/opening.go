@@ -214,7 +214,7 @@ func (o *opening) sourceApplies(src cascade.Source) (bool, error) {
 	if src.Condition == "" {
 		return true, nil
 	}
-	text, err := o.v.templates.Text("context.from.condition", src.Condition)
+	text, err := o.v.templates.Condition("context.from.condition", src.Condition)
 	if err != nil {
 		return false, err
 	}

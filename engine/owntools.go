@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/engine/standing"
 	"github.com/windlass-run/windlass/engine/toolset"
 	"github.com/windlass-run/windlass/engine/upkeep"
+	"github.com/windlass-run/windlass/engine/withheld"
 )
 
 // ownTools runs the tools by which a phase reads and changes the run itself: they are no effects.
@@ -62,11 +63,10 @@ func (o *ownTools) onSession(name string, args json.RawMessage) (text string, fa
 	case toolset.ToolSetState:
 		return "Stored.", false, o.setState(in.Key, in.Value)
 	case toolset.ToolGetState:
-		value, found := state[in.Key]
-		if !found {
+		if _, found := state[in.Key]; !found {
 			return fmt.Sprintf("There is no state named %q. There is: %s.", in.Key, orNone(slices.Sorted(maps.Keys(state)))), true, nil
 		}
-		return echo.AsText(value), false, nil
+		return echo.AsText(withheld.StateOf(o.messages.Session, in.Key)), false, nil
 	default:
 		o.chosen = in.Target
 		return fmt.Sprintf("Phase %s will run next.", in.Target), false, nil

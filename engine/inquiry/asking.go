@@ -58,7 +58,7 @@ func (a *Asker) Input(ctx context.Context) error {
 // form returns the form of human_input, nil when its condition leaves it out.
 func (a *Asker) form(h *people.HumanInput) (*echo.Form, error) {
 	if h.Condition != "" {
-		said, err := a.Templates.Text("human_input.condition", h.Condition)
+		said, err := a.Templates.Condition("human_input.condition", h.Condition)
 		if err != nil || texts.LeavesOut(said) {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/lookup"
+	"github.com/windlass-run/windlass/engine/withheld"
 )
 
 // Earlier are the earlier phases of a session, as one phase sees them.
@@ -108,31 +109,16 @@ func (e *Earlier) historyOf(rec *echo.PhaseRecord) []echo.Item {
 
 // output brings in the output of a phase, unless a person has taken the answer that it is out of the views of the session.
 func (e *Earlier) output(rec *echo.PhaseRecord, role echo.Role) (echo.Item, bool) {
-	text := rec.Text()
+	text := echo.AsText(withheld.Of(e.Messages.Session).Output(rec))
 	if text == "" {
 		return echo.Item{}, false
 	}
 	it := echo.Item{Message: framed(role, rec.Name, "output", text)}
-	if at := e.answerOf(rec); at != nil {
+	if at := withheld.Answer(e.Messages.Session, rec); at != nil {
 		it.Origin = at.Origin
 		return it, at.Withdrawn == echo.InView
 	}
 	return it, true
-}
-
-// answerOf returns the newest answer or tool result of a phase, with the place of its own and how it is withdrawn; nil: it has none.
-func (e *Earlier) answerOf(rec *echo.PhaseRecord) *echo.Item {
-	history, gone := e.Messages.Session.Marked(rec), echo.Retracted(rec.History)
-	spots := echo.Spots(rec.Name, rec.Visit, history)
-	for i, it := range slices.Backward(history) {
-		if isAnswer(it.Message) && (gone == nil || !gone[i]) {
-			if it.Order > 0 {
-				it.Origin = &spots[i]
-			}
-			return &it
-		}
-	}
-	return nil
 }
 
 func framed(role echo.Role, phase, what, text string) *echo.Message {
@@ -146,7 +132,7 @@ func stateText(rec *echo.PhaseRecord, s *echo.Session) string {
 	}
 	values := map[string]any{}
 	for _, k := range rec.StateKeys {
-		values[k] = s.State[k]
+		values[k] = withheld.StateOf(s, k)
 	}
 	return echo.AsText(values)
 }
@@ -229,13 +215,9 @@ func withoutCalls(items []echo.Item) []echo.Item {
 func LastAnswer(history []echo.Item) *echo.Item {
 	history = echo.Present(history)
 	for i, it := range slices.Backward(history) {
-		if isAnswer(it.Message) {
+		if withheld.IsAnswer(it.Message) {
 			return &history[i]
 		}
 	}
 	return nil
-}
-
-func isAnswer(m *echo.Message) bool {
-	return m.Kind() == echo.KindAnswer || m.Kind() == echo.KindToolResult
 }

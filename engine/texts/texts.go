@@ -4,15 +4,20 @@ package texts
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/core"
+	"github.com/windlass-run/windlass/engine/modeltext"
+	"github.com/windlass-run/windlass/engine/withheld"
 	"github.com/windlass-run/windlass/internal/template"
 )
 
@@ -98,13 +103,22 @@ func (t *Templates) Correction() (string, error) {
 	return text, nil
 }
 
-// Shell renders a template as a shell command line: every value is quoted.
+// Shell renders a template as a shell command line: every value is quoted. It sees values that are withheld, as a validator does.
 func (t *Templates) Shell(field, src string) (string, error) {
 	parsed, err := template.ParseShell(src)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", field, err)
 	}
-	return t.render(field, parsed, t.VarsFor(src))
+	vars := t.values(nil)
+	t.withHistory(src, vars)
+	return t.render(field, parsed, vars)
+}
+
+// Condition renders a template that decides something and that no model is sent: it sees values that are withheld.
+func (t *Templates) Condition(field, src string) (string, error) {
+	vars := t.values(nil)
+	t.withHistory(src, vars)
+	return t.TextWith(field, src, vars)
 }
 
 func (t *Templates) render(field string, parsed *template.Template, vars map[string]any) (string, error) {
@@ -157,26 +171,44 @@ func (t *Templates) Strings(field string, value any) (any, error) {
 // VarsFor returns what a template sees: the history only if it mentions it.
 func (t *Templates) VarsFor(src string) map[string]any {
 	vars := t.Vars()
+	t.withHistory(src, vars)
+	return vars
+}
+
+func (t *Templates) withHistory(src string, vars map[string]any) {
 	if t.Uses(src, HistoryName) {
 		vars[HistoryName] = t.Rec.Fresh(History(t.Present()))
 	}
-	return vars
 }
 
 // HistoryName is the variable that is made only for templates that mention it.
 const HistoryName = "history"
 
-// Vars returns what every template sees.
+// Vars returns what every template sees whose text may reach a model: values without what is withheld, see package withheld.
 func (t *Templates) Vars() map[string]any {
+	out := withheld.Of(t.Session)
+	vars := t.values(out)
+	t.element(vars, out)
+	return vars
+}
+
+// values returns what templates see; out is what is withheld from them, nil for nothing.
+func (t *Templates) values(out *withheld.Values) map[string]any {
 	outputs := map[string]any{}
 	lineage := []any{}
 	for _, p := range t.Session.Phases {
 		if p.Done {
-			outputs[p.Name] = p.Output
-			lineage = append(lineage, map[string]any{"phase": p.Name, "output": p.Output})
+			outputs[p.Name] = out.Output(p)
+			lineage = append(lineage, map[string]any{"phase": p.Name, "output": outputs[p.Name]})
 		}
 	}
-	maps.Copy(outputs, t.Own)
+	for name, own := range t.Own {
+		outputs[name] = out.Copy(own)
+	}
+	state := t.Session.State
+	if out != nil {
+		state = out.State()
+	}
 	env := make(map[string]any, len(t.Env))
 	for k, val := range t.Env {
 		env[k] = val
@@ -192,7 +224,7 @@ func (t *Templates) Vars() map[string]any {
 	}
 	session := cmp.Or(t.Run.Name, t.Session.ID)
 	vars := map[string]any{
-		"input": input, "state": fresh(t.Session.State), "outputs": fresh(outputs), "lineage": fresh(lineage), "env": env,
+		"input": input, "state": fresh(state), "outputs": fresh(outputs), "lineage": fresh(lineage), "env": env,
 		"turn": t.Turn, "max_turns": t.Run.Turns,
 		"attempt": t.Attempt, "max_attempts": max(t.Def.MaxAttempts(), t.Attempt), "validation_error": t.Rejected, "schema_error": unfit,
 		"sounding_index": 0, "sounding_factor": 1, "is_sounding": false, "checkpoint_id": "",
@@ -200,11 +232,53 @@ func (t *Templates) Vars() map[string]any {
 	}
 	if len(t.Def.SubCascades) > 0 {
 		subs := map[string]any{}
-		maps.Copy(subs, t.Subs)
+		for name, output := range t.Subs {
+			subs[name] = out.Copy(output)
+		}
 		vars["subs"] = fresh(subs)
 	}
 	maps.Copy(vars, t.Branch)
 	return vars
+}
+
+// element has the variable of an element of a list without what is withheld.
+func (t *Templates) element(vars map[string]any, out *withheld.Values) {
+	each := t.Def.ForEach
+	var items string
+	if out == nil || each == nil || json.Unmarshal(each.Items, &items) != nil {
+		return
+	}
+	name := each.Variable()
+	n, _ := vars[name+"_index"].(int)
+	was, is := t.listNow(items, t.values(nil)), t.listNow(items, vars)
+	switch {
+	case n >= len(was) || reflect.DeepEqual(was, is):
+	case len(was) == len(is) && reflect.DeepEqual(was[n], vars[name]):
+		vars[name] = is[n]
+	default:
+		vars[name] = out.Part(vars[name])
+	}
+}
+
+// listNow returns the list of a phase as some variables have it; nil: that is none.
+func (t *Templates) listNow(items string, vars map[string]any) []any {
+	if !cascade.IsTemplate(items) {
+		value, _ := LookUpIn(vars, items)
+		list, _ := value.([]any)
+		return list
+	}
+	parsed, err := t.Parse(items)
+	if err != nil {
+		return nil
+	}
+	t.withHistory(items, vars)
+	text, _, err := parsed.Render(vars)
+	if err != nil {
+		return nil
+	}
+	value, _ := modeltext.Decode([]byte(strings.TrimSpace(text)))
+	list, _ := value.([]any)
+	return list
 }
 
 // History returns messages as templates see them, without what a person has taken back.
@@ -222,6 +296,9 @@ func History(items []echo.Item) []any {
 // LookUp returns what a path leads to, such as outputs.plan.files: from a variable of templates, or
 // else from a name of the state or of the input.
 func (t *Templates) LookUp(path string) (any, error) { return LookUpIn(t.Vars(), path) }
+
+// ValueAt is [Templates.LookUp] with what is withheld.
+func (t *Templates) ValueAt(path string) (any, error) { return LookUpIn(t.values(nil), path) }
 
 // LookUpIn is [Templates.LookUp] among some variables.
 func LookUpIn(vars map[string]any, path string) (any, error) {

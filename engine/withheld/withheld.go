@@ -1,0 +1,276 @@
+// Package withheld has the values of a run as texts for models see them: what comes from an answer that a person has taken out of
+// the views of the session is not in them. The values themselves stay: conditions, routes and validators go by them.
+package withheld
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/modeltext"
+)
+
+// Text stands for each text of a value that is withheld.
+const Text = "[dropped]"
+
+// shortest is the length from which a text is taken for a copy of an answer wherever it is: "yes" is what many say.
+const shortest = 20
+
+// Values are those of a session that come from answers which persons have taken out of its views.
+type Values struct {
+	session *echo.Session
+	outputs []any            // of visits, and of elements of lists, whose answers are out
+	set     map[string][]any // what calls of set_state that are out have set, by name
+}
+
+// Of returns what is withheld of a session as it is now; nil: nothing is.
+func Of(s *echo.Session) *Values {
+	if s == nil || s.Withdrawals.Whole() {
+		return nil
+	}
+	v := &Values{session: s, set: map[string][]any{}}
+	for _, visit := range s.Phases {
+		v.outputs = append(v.outputs, v.out(visit)...)
+		for _, it := range s.Marked(visit) {
+			if it.Withdrawn != echo.InView {
+				v.addSet(it.Message)
+			}
+		}
+	}
+	return v
+}
+
+// out returns what is out of the output of a visit: the whole, or of a list the elements whose answers are.
+func (v *Values) out(visit *echo.PhaseRecord) []any {
+	if visit.Output == nil {
+		return nil
+	}
+	if at := Answer(v.session, visit); at != nil && at.Withdrawn != echo.InView {
+		return []any{visit.Output}
+	}
+	parts, _ := visit.Output.([]any)
+	var out []any
+	for _, it := range v.session.Marked(visit) {
+		if len(parts) == 0 || it.Withdrawn == echo.InView || !IsAnswer(it.Message) {
+			continue
+		}
+		for _, p := range parts {
+			if is(p, it.Message.Text()) {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// is reports whether a value is that of an answer with a text.
+func is(value any, text string) bool {
+	if s, ok := value.(string); ok {
+		return strings.TrimSpace(s) == strings.TrimSpace(text)
+	}
+	raw, ok := modeltext.FindJSON(text)
+	if !ok {
+		return false
+	}
+	read, err := modeltext.Decode(raw)
+	return err == nil && reflect.DeepEqual(read, value)
+}
+
+// setState is the tool by which a model sets a value of the state.
+const setState = "set_state"
+
+// addSet adds what an answer has set by calls.
+func (v *Values) addSet(m *echo.Message) {
+	for _, call := range m.ToolCalls() {
+		var in struct {
+			Key   string `json:"key"`
+			Value any    `json:"value"`
+		}
+		dec := json.NewDecoder(strings.NewReader(call.Arguments))
+		dec.UseNumber()
+		if call.Name == setState && dec.Decode(&in) == nil {
+			v.set[in.Key] = append(v.set[in.Key], in.Value)
+		}
+	}
+}
+
+// Output returns the output of a visit of the session: without its texts where the answer that it is was taken out. What the phase
+// has answered itself is its own, also where it is the same as what was taken out elsewhere.
+func (v *Values) Output(visit *echo.PhaseRecord) any {
+	if v == nil || visit.Output == nil {
+		return visit.Output
+	}
+	at, out := Answer(v.session, visit), v.out(visit)
+	parts, isList := visit.Output.([]any)
+	switch {
+	case at == nil:
+		return v.Copy(visit.Output)
+	case at.Withdrawn != echo.InView:
+		return Blank(visit.Output)
+	case !isList || len(out) == 0:
+		return visit.Output
+	}
+	parts = slices.Clone(parts)
+	for i := range parts {
+		if has(out, parts[i]) {
+			parts[i] = Blank(parts[i])
+		}
+	}
+	return parts
+}
+
+// State returns the state of the session.
+func (v *Values) State() map[string]any {
+	if v == nil {
+		return nil
+	}
+	out := make(map[string]any, len(v.session.State))
+	for name := range v.session.State {
+		out[name] = v.StateOf(name)
+	}
+	return out
+}
+
+// StateOf returns a value of the state of a session, see [Values.StateOf].
+func StateOf(s *echo.Session, name string) any {
+	if v := Of(s); v != nil {
+		return v.StateOf(name)
+	}
+	return s.State[name]
+}
+
+// StateOf returns a value of the state: without its texts where an answer that is out has set it, or is it.
+func (v *Values) StateOf(name string) any {
+	value := v.session.State[name]
+	phase, isOutput := strings.CutPrefix(name, cascade.StateOutputPrefix)
+	if last := v.session.Last(phase); isOutput && last != nil && reflect.DeepEqual(value, last.Output) {
+		return v.Output(last)
+	}
+	if has(v.set[name], value) || name == cascade.StateValidatedOutput && has(v.outputs, value) {
+		return Blank(value)
+	}
+	return v.Copy(value)
+}
+
+// Copy returns a value of elsewhere without what is an output that is withheld.
+func (v *Values) Copy(value any) any {
+	return v.replace(value, func(s string) bool { return len(s) >= shortest && has(v.outputs, s) })
+}
+
+// Part returns a value that was made from outputs and state, such as an element of a list: without its texts that are
+// in what is withheld.
+func (v *Values) Part(value any) any {
+	return v.replace(value, func(s string) bool {
+		for _, from := range v.outputs {
+			if contains(from, s) {
+				return true
+			}
+		}
+		for _, set := range v.set {
+			for _, from := range set {
+				if contains(from, s) {
+					return true
+				}
+			}
+		}
+		return false
+	})
+}
+
+// replace returns a value in which outputs that are withheld, and texts that are, have no texts.
+func (v *Values) replace(value any, withheld func(string) bool) any {
+	if v == nil {
+		return value
+	}
+	switch x := value.(type) {
+	case string:
+		if withheld(x) {
+			return Text
+		}
+	case []any, map[string]any:
+		if has(v.outputs, x) {
+			return Blank(x)
+		}
+		return each(x, func(e any) any { return v.replace(e, withheld) })
+	}
+	return value
+}
+
+// Blank returns a value with [Text] in place of each text; that of a JSON object or list is of the same form.
+func Blank(value any) any {
+	s, ok := value.(string)
+	if !ok {
+		return each(value, Blank)
+	}
+	if read := modeltext.Value(s); read != any(s) {
+		return echo.AsText(each(read, Blank))
+	}
+	if s == "" {
+		return s
+	}
+	return Text
+}
+
+// each returns a value with another one in place of each that it has.
+func each(value any, of func(any) any) any {
+	switch x := value.(type) {
+	case []any:
+		out := make([]any, len(x))
+		for i, e := range x {
+			out[i] = of(e)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(x))
+		for name, e := range x {
+			out[name] = of(e)
+		}
+		return out
+	}
+	return value
+}
+
+func has(list []any, value any) bool {
+	return slices.ContainsFunc(list, func(e any) bool { return reflect.DeepEqual(e, value) })
+}
+
+// contains reports whether a text is in one of a value.
+func contains(value any, text string) bool {
+	switch x := value.(type) {
+	case string:
+		return strings.Contains(x, text)
+	case []any:
+		return slices.ContainsFunc(x, func(e any) bool { return contains(e, text) })
+	case map[string]any:
+		for _, e := range x {
+			if contains(e, text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Answer returns the newest answer or tool result of a visit that nobody has taken back while it ran, with its place and how it is
+// withdrawn; nil: it has none.
+func Answer(s *echo.Session, visit *echo.PhaseRecord) *echo.Item {
+	history, gone := s.Marked(visit), echo.Retracted(visit.History)
+	spots := echo.Spots(visit.Name, visit.Visit, history)
+	for i, it := range slices.Backward(history) {
+		if IsAnswer(it.Message) && (gone == nil || !gone[i]) {
+			if it.Order > 0 {
+				it.Origin = &spots[i]
+			}
+			return &it
+		}
+	}
+	return nil
+}
+
+// IsAnswer reports whether a message is an answer or a tool result.
+func IsAnswer(m *echo.Message) bool {
+	return m.Kind() == echo.KindAnswer || m.Kind() == echo.KindToolResult
+}
