@@ -17,6 +17,7 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/sounding"
 	"github.com/windlass-run/windlass/engine/toolset"
+	"github.com/windlass-run/windlass/engine/withheld"
 	"github.com/windlass-run/windlass/internal/excerpt"
 )
 
@@ -271,7 +272,11 @@ func (v *visit) runSubs(ctx context.Context) error {
 
 // takeState merges the state of a child, but for what every run keeps there itself.
 func (v *visit) takeState(state map[string]any) error {
+	own := withheld.Of(v.run.session)
 	for _, name := range slices.Sorted(maps.Keys(state)) {
+		if own.Left(name, state[name]) { // as the child was given it: the value here stays
+			continue
+		}
 		if strings.HasPrefix(name, cascade.StateOutputPrefix) || name == cascade.StateValidatedOutput || name == cascade.StateLastError {
 			continue
 		}
@@ -316,7 +321,7 @@ func (v *visit) give(w *wanted, field string, inputMap map[string]string, contex
 	w.input = map[string]any{}
 	if context {
 		maps.Copy(w.input, v.run.spec.Input)
-		w.state = maps.Clone(v.run.session.State)
+		w.state = withheld.StateOfAll(v.run.session)
 	}
 	for _, name := range slices.Sorted(maps.Keys(inputMap)) {
 		value, err := v.given(fmt.Sprintf("%s.%s.input_map.%s", field, w.name, name), inputMap[name])

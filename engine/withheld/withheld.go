@@ -4,6 +4,7 @@ package withheld
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -122,11 +123,25 @@ func (v *Values) Output(visit *echo.PhaseRecord) any {
 	return parts
 }
 
+// StateOfAll returns the state of a session as it may be told: a map of its own.
+func StateOfAll(s *echo.Session) map[string]any {
+	if v := Of(s); v != nil {
+		return v.State()
+	}
+	return maps.Clone(s.State)
+}
+
+// Left reports whether a value is that of the state without what is withheld of it.
+func (v *Values) Left(name string, value any) bool {
+	if v == nil {
+		return false
+	}
+	real, ok := v.session.State[name]
+	return ok && !reflect.DeepEqual(real, value) && reflect.DeepEqual(v.StateOf(name), value)
+}
+
 // State returns the state of the session.
 func (v *Values) State() map[string]any {
-	if v == nil {
-		return nil
-	}
 	out := make(map[string]any, len(v.session.State))
 	for name := range v.session.State {
 		out[name] = v.StateOf(name)
