@@ -9,6 +9,7 @@ import (
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/app/cards"
 	"github.com/windlass-run/windlass/internal/fetch"
+	"github.com/windlass-run/windlass/internal/groups"
 	"github.com/windlass-run/windlass/internal/inspect"
 )
 
@@ -104,8 +105,18 @@ func (r *Record) Diff(from, to string) (*Diff, error) {
 // is of [UnknownMessage].
 func (r *Record) Explain(hash string) (*Explained, error) { return r.record.Explain(hash) }
 
-// Handoff says where the run stands. The error is of [NoHandoff].
-func (r *Record) Handoff() (*echo.Handoff, error) { return r.record.Handoff() }
+// Handoff says where the run stands, without what people have taken out of its context by now, also where no run has taken that
+// yet. The error is of [NoHandoff].
+func (r *Record) Handoff() (*echo.Handoff, error) {
+	taken, _, err := groups.Withdrawals(r.app.Home(), r.ID(), r.Entries())
+	if err != nil {
+		return nil, explain(err)
+	}
+	now := *r.record
+	now.Taken = taken
+	h, err := now.Handoff()
+	return h, explain(err)
+}
 
 // Sounding is a phase, an element of a list or a whole cascade of which there were several tries: its
 // Steps are the first choice and those of its refinement, each with its Candidates, the Pairs of ballots

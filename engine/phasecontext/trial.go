@@ -24,6 +24,8 @@ type Trial struct {
 	Selection cascade.InterSelection
 	Prefilter bool // hybrid does not ask a model
 
+	Withdrawals *echo.Withdrawals // what persons have taken out of the views of the session: nothing of it is offered
+
 	Count      func(*echo.Message) int64 // nil: four bytes are a token
 	Cards      lookup.Cards              // nil: extracted
 	Similarity lookup.Similarity         // nil: nothing is compared by similarity
@@ -53,6 +55,7 @@ func Try(ctx context.Context, id string, entries []*echo.Entry, t Trial) (*Tried
 	now := effect.Seams{Now: t.Now}.OrSystem().Now
 	var at time.Time // of the message that is entered
 	messages := lookup.NewMessages(echo.NewSession(id), t.Cards, t.Similarity, func() time.Time { return at })
+	messages.Session.Withdrawals = t.Withdrawals
 	restore(messages, record.Of(until(entries, t.Before)), &at)
 	native, settings := autocontext.NewRenderer(dialect.Native), autocontext.Settings{Count: t.Count, OwnIDs: true}
 	s := NewSelection(SelectionOptions{
@@ -116,13 +119,14 @@ func (t *Trial) ask(ctx context.Context, menu *selection.Menu) *selection.MenuAn
 	return &selection.MenuAnswer{Text: resp.Message.Text()}
 }
 
-// restore fills a session with the own messages of a recorded session's phases.
+// restore fills a session with the own messages of a recorded session's phases, in the order in which a run has them. What stands
+// at the end of requests is as of one request, and no message of a phase.
 func restore(messages *lookup.Messages, f *record.Fold, at *time.Time) {
 	for _, was := range f.Visits() {
 		visit := messages.Session.Begin(was.Phase)
 		visit.Model, visit.Output, visit.Done = was.Model, was.Output, was.Status.IsSuccess()
-		for _, e := range f.History(was.Key) {
-			if record.IsOwn(e) {
+		for _, e := range record.Told(f, was.Key) {
+			if record.IsOwn(e) && !e.Message.Kind().Stands() {
 				*at = e.At
 				messages.Enter(visit, e.Message, e.Attempt, e.Turn)
 			}

@@ -22,6 +22,7 @@ import (
 	"github.com/windlass-run/windlass/internal/environment"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/fetch"
+	"github.com/windlass-run/windlass/internal/groups"
 	"github.com/windlass-run/windlass/internal/llm"
 )
 
@@ -162,7 +163,7 @@ func (a *App) AllowEngine(ctx context.Context) error {
 }
 
 // TrySelection makes a trial selection on the entries of a session, see [cards.Try], with the
-// configuration and the secrets of the app. With store, ClickHouse is given the cards that it lacks.
+// configuration and the secrets of the app, and without what persons have taken out of its context, also what no run has taken yet. With store, ClickHouse is given the cards that it lacks.
 func (a *App) TrySelection(ctx context.Context, id string, entries []*echo.Entry, t cards.Trial, store bool) (*cards.Tried, error) {
 	cfg, err := a.Config()
 	if err != nil {
@@ -170,6 +171,9 @@ func (a *App) TrySelection(ctx context.Context, id string, entries []*echo.Entry
 	}
 	db, err := a.database(cfg)
 	if err != nil {
+		return nil, err
+	}
+	if t.Withdrawals, _, err = groups.Withdrawals(a.home, id, entries); err != nil {
 		return nil, err
 	}
 	t.Config, t.Secrets, t.CacheDir, t.NoFetch, t.Gate = cfg, KnownSecrets(cfg, nil), db.CacheDir, a.options.NoFetch, a.options.Gate

@@ -54,6 +54,8 @@ type Trial struct {
 	Phase    string                    // what had finished when it began is selected from; "": everything
 	Model    string                    // that chooses, with a strategy that asks one
 
+	Withdrawals *echo.Withdrawals // what persons have taken out of the views of the session; nil: nothing
+
 	Store contextcards.Store // takes the cards that it lacks; nil: none does
 
 	Config   *config.Config
@@ -81,7 +83,7 @@ func Try(ctx context.Context, sessionID string, entries []*echo.Entry, t Trial) 
 	router := llm.NewRouter(t.Config, environment.Getenv)
 	router.Know(t.Secrets)
 	defer router.Close()
-	try := phasecontext.Trial{Task: t.Secrets.Text(t.Task), Before: t.Phase, Now: time.Now}
+	try := phasecontext.Trial{Task: t.Secrets.Text(t.Task), Before: t.Phase, Withdrawals: t.Withdrawals, Now: time.Now}
 	try.Selection, try.Prefilter = t.settings()
 	if t.Model != "" {
 		if err := router.Check(t.Model); err != nil {
