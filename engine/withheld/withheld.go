@@ -159,7 +159,10 @@ func StateOf(s *echo.Session, name string) any {
 
 // StateOf returns a value of the state: without its texts where an answer that is out has set it, or is it.
 func (v *Values) StateOf(name string) any {
-	value := v.session.State[name]
+	value, is := v.session.State[name]
+	if !is {
+		return nil
+	}
 	phase, isOutput := strings.CutPrefix(name, cascade.StateOutputPrefix)
 	if last := v.session.Last(phase); isOutput && last != nil && reflect.DeepEqual(value, last.Output) {
 		return v.Output(last)

@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/standing"
+	"github.com/windlass-run/windlass/engine/withheld"
 	"github.com/windlass-run/windlass/internal/excerpt"
 )
 
@@ -165,8 +166,26 @@ func outputOf(p *progress, v *record.Visit, withdrawn map[*echo.Entry]bool) stri
 			break
 		}
 	}
-	text := strings.TrimSpace(echo.AsText(v.Output))
-	return cmp.Or(withoutDecisions(echo.AsText(v.Output)), text, "ended without an output")
+	output := v.Output
+	if out, s := withheldFrom(p); out != nil {
+		if at := slices.IndexFunc(s.Phases, func(r *echo.PhaseRecord) bool { return r.Name == v.Phase && r.Visit == v.Number }); at >= 0 {
+			s.Phases[at].Output = v.Output // it may be about to be recorded
+			output = out.Output(s.Phases[at])
+		}
+	}
+	text := strings.TrimSpace(echo.AsText(output))
+	return cmp.Or(withoutDecisions(echo.AsText(output)), text, "ended without an output")
+}
+
+// withheldFrom returns what values come from answers that persons have taken out of the context, and the session that they are of;
+// nil: none does.
+func withheldFrom(p *progress) (*withheld.Values, *echo.Session) {
+	taken := record.Withdrawals(p.record)
+	if taken.Whole() {
+		return nil, nil
+	}
+	s := &echo.Session{Phases: record.Records(p.record), State: p.record.Shared(), Withdrawals: taken}
+	return withheld.Of(s), s
 }
 
 // retracted returns the entries of a history that a person has taken back.
@@ -369,9 +388,14 @@ func (p *progress) choices(histories [][]*echo.Entry) []echo.HandoffItem {
 	out = append(out, p.kept()...)
 	notes := notesOf(p)
 	seen := map[string]bool{stateOfError: true, standing.Scratchpad: notes.keeps[standing.Scratchpad], standing.StateBlock: notes.keeps[standing.StateBlock]}
+	withdrawn, _ := withheldFrom(p)
 	for _, v := range p.visits {
 		for _, key := range v.State {
-			text := echo.AsText(p.record.State(key))
+			value := p.record.State(key)
+			if withdrawn != nil {
+				value = withdrawn.StateOf(key)
+			}
+			text := echo.AsText(value)
 			if !seen[key] && len(checklistIn(text)) == 0 && !hasSection(text, blockerTitle) && !hasSection(text, choiceTitle) {
 				out = append(out, echo.HandoffItem{Source: sourceState + key, Text: text})
 			}
