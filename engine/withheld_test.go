@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/phasecontext"
 )
 
 // dropping is a bundle whose model answers by phase; a person takes the answer of a phase out when another one asks first, and
@@ -200,4 +202,34 @@ func TestWithheldInputs(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEqual(t, "[dropped]", s.Value, s.Key)
 	}
+}
+
+// TestTrialOffersWhatARunWould: a trial selection offers nothing that was taken out, nothing that stands at the end of requests, and
+// the answers of elements of lists.
+func TestTrialOffersWhatARunWould(t *testing.T) {
+	t.Parallel()
+	b, _ := changing(t, call("scratchpad", `{"action":"write","text":"the note"}`), say("the first answer"), say("of x"), say("of y"), say("done"))
+	_, err := b.run(`{"cascade_id":"c","phases":[{"name":"a","instructions":"A.","continuity":{"scratchpad":true}},
+		{"name":"each","instructions":"{{ item }}","for_each":{"items":["x","y"],"max_parallel":1}},{"name":"z","instructions":"Z."}]}`, nil)
+	require.NoError(t, err)
+	offered := func(w *echo.Withdrawals) (texts []string) {
+		found, err := phasecontext.Try(context.Background(), "s1", b.entries.asRead(t), phasecontext.Trial{
+			Task: "t", Before: "z", Selection: cascade.InterSelection{Strategy: "heuristic", MaxTokens: 4000}, Withdrawals: w,
+		})
+		require.NoError(t, err)
+		for _, e := range found.Explained {
+			texts = append(texts, e.Text)
+		}
+		return texts
+	}
+	all := strings.Join(offered(nil), "|")
+	require.Contains(t, all, "the first answer")
+	require.Contains(t, all, "of x")
+	require.NotContains(t, all, "[The scratchpad")
+	var none *echo.Withdrawals
+	out := none.With(&echo.ViewChange{Number: 1, Action: echo.ViewDrop, Messages: []echo.Spot{b.spotOf("the first answer"), b.spotOf("of x"), b.spotOf(`["of x","of y"]`)}})
+	left := strings.Join(offered(out), "|")
+	require.NotContains(t, left, "the first answer")
+	require.NotContains(t, left, "of x")
+	require.Contains(t, left, "of y")
 }
