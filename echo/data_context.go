@@ -32,6 +32,12 @@ type Carry struct {
 	Answered *Answered `json:"answered,omitempty"` // what came of the asks for the view under way
 }
 
+// BeginAnew has the next view made from the whole history again, after persons have taken messages out of views or put them back:
+// what the calls before came to stays.
+func (c *Carry) BeginAnew() {
+	c.Sent, c.Debt, c.Refused, c.Acting, c.Warned, c.Answered = 0, 0, 0, 0, false, nil
+}
+
 // Removal is the stretch of the history in which the guard removed tool results.
 type Removal struct {
 	From  int `json:"from"`

@@ -32,7 +32,7 @@ func Changed(v *Views, were []echo.Item) {
 	}
 	v.Builder = autocontext.NewBuilder(v.Settings)
 	c := &v.Carry
-	c.Sent, c.Debt, c.Refused, c.Acting, c.Warned, c.Answered = 0, 0, 0, 0, false, nil
+	c.BeginAnew()
 	if c.Summary != nil && first < c.Summary.Covers {
 		c.Summary = nil
 	}

@@ -24,7 +24,8 @@ type sentAt struct {
 
 type sentRequest struct {
 	messages []*echo.Message
-	usd      *float64 // of the call, answer included; nil: unknown
+	out      []echo.Withdrawn // see [withdrawnIn]
+	usd      *float64         // of the call, answer included; nil: unknown
 }
 
 func newSentRequests() *sentRequests {
@@ -33,7 +34,7 @@ func newSentRequests() *sentRequests {
 
 // add takes a request. One of a place that was asked again takes the place of the one before.
 func (s *sentRequests) add(req *record.Request) {
-	var r sentRequest
+	r := sentRequest{out: withdrawnIn(req)}
 	for i := range req.Sent {
 		for _, m := range req.Messages(i) {
 			if s.rendered[m] == nil { // most of a request was in the one before
@@ -59,20 +60,25 @@ func (s *sentRequests) answered(e *echo.Entry) {
 // of sets what was sent for each call of a conversation, unless that is not recorded of all of them.
 func (s *sentRequests) of(c *Conversation) {
 	sent := [][]*echo.Message{}
+	var out [][]echo.Withdrawn
+	whole := true
 	paid := new(float64)
 	for _, p := range c.points() {
 		r, ok := s.sent[sentAt{p.at, c.Items[p.at-1].Message}]
 		if !ok {
 			return
 		}
-		sent = append(sent, r.messages)
+		sent, out = append(sent, r.messages), append(out, r.out)
+		whole = whole && r.out == nil
 		if paid != nil && r.usd != nil {
 			*paid += *r.usd
 		} else {
 			paid = nil
 		}
 	}
-	c.Sent, c.PaidUSD = sent, paid
+	if c.Sent, c.PaidUSD = sent, paid; !whole {
+		c.Withdrawn = out
+	}
 }
 
 // asRun measures what was really sent as any replay is; nil when it is not recorded.

@@ -95,7 +95,11 @@ func (r *replayer) replay(ctx context.Context, settings autocontext.Settings, pr
 		if schedule != nil {
 			carry.AsOf = schedule[k]
 		}
-		step, err := b.Build(r.conversation.Items[:p.at], carry)
+		if r.conversation.changes(k, r.points) {
+			b = autocontext.NewBuilder(settings)
+			carry.BeginAnew()
+		}
+		step, err := b.Build(r.conversation.history(k, p), carry)
 		if err != nil {
 			return nil, err
 		}

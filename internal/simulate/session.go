@@ -106,8 +106,10 @@ type Conversation struct {
 	Items   []echo.Item
 	Dialect dialect.Dialect // how the model was told about tools
 
-	Sent    [][]*echo.Message // what each call was really sent; nil: it is not recorded
-	PaidUSD *float64          // by the record, answers included; nil: unknown
+	Sent      [][]*echo.Message  // what each call was really sent; nil: it is not recorded
+	Withdrawn [][]echo.Withdrawn // what persons had taken out of the history of each call; nil: nothing of any
+
+	PaidUSD *float64 // by the record, answers included; nil: unknown
 }
 
 // String names a conversation for people.

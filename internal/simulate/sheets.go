@@ -27,10 +27,10 @@ func lay(c *Conversation, settings autocontext.Settings) *course {
 	m := &marker{ids: map[[sha256.Size]byte]uint32{}}
 	for first := 0; first < len(points); {
 		end := first
-		for end < len(points) && points[end].attempt == points[first].attempt {
+		for end < len(points) && points[end].attempt == points[first].attempt && (end == first || !c.changes(end, points)) {
 			end++
 		}
-		s := m.sheet(autocontext.NewAges(settings, c.Items[:points[end-1].at]), co.turns)
+		s := m.sheet(autocontext.NewAges(settings, c.history(end-1, points[end-1])), co.turns)
 		for _, p := range points[first:end] {
 			co.stages = append(co.stages, stage{at: p.at, last: co.lastAt(p.turn), sheet: s})
 		}
