@@ -148,7 +148,7 @@ func (g *guard) askSummary(covers int, allowance int64) *Ask {
 		// A request of the user survives only until the next one, so the notes tell it as well.
 		request := i == g.state.latest && i != g.state.task && !n.pinned && !echo.IsSaid(n.msg)
 		if n.cur.sent != nil && (request || !g.survives(i)) {
-			told = append(told, n.msg)
+			told = append(told, n.meant())
 		}
 	}
 	return &Ask{

@@ -76,6 +76,9 @@ func (d *draft) take(it echo.Item) {
 	case n.as != nil:
 		n.own = n.as.in(n.msg)
 		d.resize(n, Tokens(d.render.message(n.own)))
+	case it.Instead != nil:
+		n.own, n.instead = it.Instead, true
+		d.resize(n, Tokens(d.render.message(n.own)))
 	}
 	d.same.link(d, i)
 	if it.Message.Kind() == echo.KindRetract {

@@ -72,6 +72,14 @@ func (n *node) full() *echo.Message {
 	return n.msg
 }
 
+// meant is the message as models may know it: without what it quotes of what a person has taken out.
+func (n *node) meant() *echo.Message {
+	if n.instead {
+		return n.own
+	}
+	return n.msg
+}
+
 // mustCut reports whether an answer of an earlier attempt loses its calls with their results.
 func mustCut(n *node, s shape) bool { return s.reason == ReasonRetry && len(n.msg.ToolCalls()) > 0 }
 
@@ -83,7 +91,7 @@ func uncut(s shape) Reason {
 }
 
 func cut(n *node, s shape, told dialect.Dialect, inText bool) *echo.Message {
-	m := n.msg
+	m := n.meant()
 	switch {
 	case s.form == FormStub:
 		return stub(m, s.limit, told)

@@ -39,10 +39,11 @@ type node struct {
 
 // grouped is what follows for a message from the calls and results it stands among.
 type grouped struct {
-	as     renamed         // ids of calls that are sent as others
-	own    *echo.Message   // the message with these; nil: it is sent with its own
-	orphan bool            // a tool result without its call: never sent
-	after  []*echo.Message // results that its group lacks, after the last message of the group
+	as      renamed         // ids of calls that are sent as others
+	own     *echo.Message   // the message with these; nil: it is sent with its own
+	instead bool            // own is sent as the message quotes what a person has taken out
+	orphan  bool            // a tool result without its call: never sent
+	after   []*echo.Message // results that its group lacks, after the last message of the group
 }
 
 // foundOut is what was found out of a message later.

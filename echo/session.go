@@ -18,6 +18,7 @@ type Item struct {
 	Order   int     // its running number in the session, from 1; 0: it was brought in from another phase
 	Origin  *Spot   // of what was brought in: the message that it shows; nil: that is not known
 
+	Instead   *Message  // is sent in its place, as it quotes what a person has taken out; nil: it is sent itself
 	Withdrawn Withdrawn // how a person has taken it out of views, see [Withdrawals.Mark]
 }
 

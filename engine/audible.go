@@ -27,7 +27,7 @@ func (c *conversation) listen(ctx context.Context) error {
 
 // changed is called when persons have taken messages out of views, or back into them.
 func (c *conversation) changed(ctx context.Context, taken *hearing.Taken) error {
-	views.Changed(c.views, taken.Were)
+	views.Changed(c.views, taken.Were, taken.Before)
 	if taken.Rebuild > 0 {
 		c.stands.Wanted = taken.Rebuild
 	}

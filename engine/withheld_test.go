@@ -233,3 +233,35 @@ func TestTrialOffersWhatARunWould(t *testing.T) {
 	require.NotContains(t, left, "of x")
 	require.Contains(t, left, "of y")
 }
+
+// TestWithheldQuotes: what the task and the prompts of a phase that goes on quote of an answer is not sent after it was dropped, and
+// is again after it was put back. What is recorded of the history stays.
+func TestWithheldQuotes(t *testing.T) {
+	t.Parallel()
+	b, l := changing(t)
+	secret := strings.Repeat("the secret ", 3)
+	var spot echo.Spot
+	b.model.answers = []answerFunc{say(secret)}
+	for turn := 1; turn <= 6; turn++ {
+		b.model.answers = append(b.model.answers, func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
+			_, all := questionOf(req)
+			out := turn == 3 || turn == 4
+			require.Equal(t, !out, strings.Contains(all, secret), "turn %d: %s", turn, all)
+			require.Equal(t, out, strings.Contains(all, "B [dropped]."), "turn %d: %s", turn, all)
+			switch turn {
+			case 2:
+				spot = b.spotOf(secret)
+				l.add(echo.ViewDrop, spot)
+			case 4:
+				l.add(echo.ViewRestore, spot)
+			case 6:
+				return say("done")(req)
+			}
+			return call("look", `{}`)(req)
+		})
+	}
+	_, err := b.run(`{"cascade_id":"c","phases":[{"name":"a","instructions":"A."},
+		{"name":"b","instructions":"B {{ outputs.a }}.","tackle":["look"],"rules":{"max_turns":6,"turn_prompt":"Go on with {{ outputs.a }}."},"intra_context":{"window":1,"advance":"every_turn"}}]}`, nil)
+	require.NoError(t, err)
+	require.Len(t, b.model.requests, 7)
+}

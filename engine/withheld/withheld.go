@@ -20,11 +20,13 @@ const Text = "[dropped]"
 // shortest is the length from which a text is taken for a copy of an answer wherever it is: "yes" is what many say.
 const shortest = 20
 
-// Values are those of a session that come from answers which persons have taken out of its views.
+// Values are those of a session that come from answers which persons have taken out of its views. The goroutine of the session uses
+// them.
 type Values struct {
 	session *echo.Session
 	outputs []any            // of visits, and of elements of lists, whose answers are out
 	set     map[string][]any // what calls of set_state that are out have set, by name
+	long    []string         // see [Values.texts]; nil: not gathered yet
 }
 
 // Of returns what is withheld of a session as it is now; nil: nothing is.

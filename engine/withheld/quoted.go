@@ -1,0 +1,70 @@
+package withheld
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/windlass-run/windlass/echo"
+)
+
+// Quoted returns what is sent in place of a message that a template wrote before what it quotes was taken out: the message with
+// [Text] in place of each text of 20 bytes or more that is withheld; nil: the message quotes none.
+func (v *Values) Quoted(m *echo.Message) *echo.Message {
+	if v == nil || !isWritten(m.Kind()) {
+		return nil
+	}
+	d, found := m.Draft(), false
+	d.Parts = slices.Clone(d.Parts)
+	for i := range d.Parts {
+		for _, text := range v.texts() {
+			if d.Parts[i].Type == echo.PartText && strings.Contains(d.Parts[i].Text, text) {
+				d.Parts[i].Text, found = strings.ReplaceAll(d.Parts[i].Text, text, Text), true
+			}
+		}
+	}
+	if !found {
+		return nil
+	}
+	return echo.Seal(d)
+}
+
+// isWritten reports whether messages of a kind are written by templates of the cascade.
+func isWritten(k echo.Kind) bool {
+	return k == echo.KindSystem || k == echo.KindTask || k == echo.KindTurnPrompt || k == echo.KindRetry
+}
+
+// texts are those that are withheld and long enough to be known again, the longest first: one may be a part of another.
+func (v *Values) texts() []string {
+	if v.long != nil {
+		return v.long
+	}
+	v.long = []string{}
+	for _, value := range v.outputs {
+		v.addTexts(value)
+	}
+	for _, set := range v.set {
+		for _, value := range set {
+			v.addTexts(value)
+		}
+	}
+	slices.SortFunc(v.long, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	return v.long
+}
+
+func (v *Values) addTexts(value any) {
+	switch x := value.(type) {
+	case string:
+		if len(x) >= shortest {
+			v.long = append(v.long, x)
+		}
+	case []any:
+		for _, e := range x {
+			v.addTexts(e)
+		}
+	case map[string]any:
+		for _, e := range x {
+			v.addTexts(e)
+		}
+	}
+}
