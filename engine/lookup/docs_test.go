@@ -25,6 +25,7 @@ func TestDocumentedRecall(t *testing.T) {
 	require.Contains(t, page(t, "tools.md"), "(4,000 by default, 20,000 at most)")
 	call := echo.ToolCall{ID: "c", Name: "read_file"}
 	o := original{message: echo.NewToolResult(call, echo.Text(strings.Repeat("x", 5400)), false), phase: &echo.PhaseRecord{Name: "research"}, turn: 3}
+	o.told = o.message
 	text, failed := o.page(0, recallDefault)
 	require.False(t, failed)
 	line, _, _ := strings.Cut(text, "\n")

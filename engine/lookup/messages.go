@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/autocontext/selection"
 	"github.com/windlass-run/windlass/contextcards"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/withheld"
 )
 
 // Cards are made of messages in the background, for concurrent use, as by [contextcards.Pipeline].
@@ -81,15 +82,16 @@ func (m *Messages) retract(visit *echo.PhaseRecord) {
 	}
 }
 
-// withdrawn returns which messages, by their order, persons have taken out of the views of the session; nil: none.
+// withdrawn returns which messages, by their order, persons have taken out of the views of the session, and prompts that quote what
+// is out; nil: none.
 func (m *Messages) withdrawn() map[int]bool {
 	if m.Session.Withdrawals.Whole() {
 		return nil
 	}
-	out := map[int]bool{}
+	out, values := map[int]bool{}, withheld.Of(m.Session)
 	for _, visit := range m.Session.Phases {
 		for _, it := range m.Session.Marked(visit) {
-			if it.Withdrawn != echo.InView && it.Order > 0 {
+			if it.Order > 0 && (it.Withdrawn != echo.InView || values.Quoted(it.Message) != nil) {
 				out[it.Order] = true
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/engine/withheld"
 	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/quantity"
 )
@@ -55,6 +56,7 @@ func (m *Messages) Recall(args json.RawMessage) (text string, failed bool, of ec
 // original is a message of the session with the place where it entered.
 type original struct {
 	message *echo.Message
+	told    *echo.Message // the message without what it quotes of what a person has taken out
 	phase   *echo.PhaseRecord
 	turn    int
 }
@@ -68,7 +70,7 @@ func find(session *echo.Session, given string) (o original, problem string) {
 		return o, fmt.Sprintf("%q is no hash: give the 16 digits that stand in the placeholder, or the first 6 or more of them.", excerpt.Clip(given, 40))
 	}
 	var hashes []string
-	dropped := false
+	dropped, values := false, withheld.Of(session)
 	for _, p := range slices.Backward(session.Phases) {
 		marked := session.Marked(p)
 		dropped = dropped || slices.ContainsFunc(marked, func(it echo.Item) bool {
@@ -78,7 +80,7 @@ func find(session *echo.Session, given string) (o original, problem string) {
 			hash := string(it.Message.Hash())
 			if strings.HasPrefix(hash, h) && !it.Message.Kind().Stands() && !slices.Contains(hashes, hash) {
 				hashes = append(hashes, hash)
-				o = original{message: it.Message, phase: p, turn: it.Turn}
+				o = original{message: it.Message, told: values.Told(it.Message), phase: p, turn: it.Turn}
 			}
 		}
 	}
@@ -96,7 +98,7 @@ func find(session *echo.Session, given string) (o original, problem string) {
 
 // page returns the characters from offset on, at most limit, under a line that says what they are.
 func (o original) page(offset, limit int) (text string, failed bool) {
-	whole := plainText(o.message)
+	whole := plainText(o.told)
 	total := utf8.RuneCountInString(whole)
 	if offset >= total && offset > 0 {
 		return fmt.Sprintf("Offset %d is behind the end: the message %s has %s.", offset, o.message.Hash(), quantity.Of(total, "character")), true

@@ -85,14 +85,17 @@ func (e *Earlier) Included(rec *echo.PhaseRecord, src cascade.Source) []echo.Ite
 	return out
 }
 
-// historyOf returns an earlier phase's history. Callouts are pinned, and calls and results that the
+// historyOf returns an earlier phase's history. A prompt that quotes what a person has taken out goes with that. Callouts are pinned, and calls and results that the
 // phase cannot be sent as they are are foreign.
 func (e *Earlier) historyOf(rec *echo.PhaseRecord) []echo.Item {
 	foreign := e.foreign(rec)
-	all := slices.Clone(e.Messages.Session.Marked(rec))
+	all, values := slices.Clone(e.Messages.Session.Marked(rec)), withheld.Of(e.Messages.Session)
 	for i, at := range echo.Spots(rec.Name, rec.Visit, all) {
 		if all[i].Order > 0 {
 			all[i].Origin = &at
+		}
+		if all[i].Withdrawn == echo.InView && values.Quoted(all[i].Message) != nil {
+			all[i].Withdrawn = echo.Dropped
 		}
 	}
 	out := slices.Clone(echo.Present(all))

@@ -177,7 +177,14 @@ func (t *Templates) VarsFor(src string) map[string]any {
 
 func (t *Templates) withHistory(src string, vars map[string]any) {
 	if t.Uses(src, HistoryName) {
-		vars[HistoryName] = t.Rec.Fresh(History(t.Present()))
+		items := t.Present()
+		if out := withheld.Of(t.Session); out != nil {
+			items = slices.Clone(items)
+			for i := range items {
+				items[i].Message = out.Told(items[i].Message)
+			}
+		}
+		vars[HistoryName] = t.Rec.Fresh(History(items))
 	}
 }
 

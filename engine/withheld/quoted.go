@@ -29,6 +29,14 @@ func (v *Values) Quoted(m *echo.Message) *echo.Message {
 	return echo.Seal(d)
 }
 
+// Told returns a message as it may be told by now: what is sent in place of it ([Values.Quoted]), or itself.
+func (v *Values) Told(m *echo.Message) *echo.Message {
+	if instead := v.Quoted(m); instead != nil {
+		return instead
+	}
+	return m
+}
+
 // isWritten reports whether messages of a kind are written by templates of the cascade.
 func isWritten(k echo.Kind) bool {
 	return k == echo.KindSystem || k == echo.KindTask || k == echo.KindTurnPrompt || k == echo.KindRetry

@@ -130,7 +130,7 @@ func (p *progress) gather() *gathered {
 	notes.readBlock(g)
 	if newest := p.newest(); newest != nil {
 		history := histories[p.at]
-		g.task = strings.TrimSpace(newestText(history, func(m *echo.Message) bool { return m.Kind() == echo.KindTask }))
+		g.task = strings.TrimSpace(taskOf(p, history))
 		if !newest.Status.IsSuccess() {
 			g.said = strings.TrimSpace(newestText(history, func(m *echo.Message) bool {
 				return m.Role() == echo.RoleAssistant && strings.TrimSpace(m.Text()) != ""
@@ -276,6 +276,17 @@ func newestText(history []*echo.Entry, fits func(*echo.Message) bool) string {
 	for _, e := range slices.Backward(history) {
 		if fits(e.Message) {
 			return e.Message.Text()
+		}
+	}
+	return ""
+}
+
+// taskOf returns the text of the newest task, without what it quotes of answers that persons have taken out of the context.
+func taskOf(p *progress, history []*echo.Entry) string {
+	values, _ := withheldFrom(p)
+	for _, e := range slices.Backward(history) {
+		if e.Message.Kind() == echo.KindTask {
+			return values.Told(e.Message).Text()
 		}
 	}
 	return ""
