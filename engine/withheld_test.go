@@ -227,7 +227,7 @@ func TestTrialOffersWhatARunWould(t *testing.T) {
 	require.Contains(t, all, "of x")
 	require.NotContains(t, all, "[The scratchpad")
 	var none *echo.Withdrawals
-	out := none.With(&echo.ViewChange{Number: 1, Action: echo.ViewDrop, Messages: []echo.Spot{b.spotOf("the first answer"), b.spotOf("of x"), b.spotOf(`["of x","of y"]`)}})
+	out := none.With(&echo.ViewChange{Number: 1, Action: echo.ViewDrop, Messages: []echo.Spot{b.spotOf("the first answer"), b.spotOf("of x")}})
 	left := strings.Join(offered(out), "|")
 	require.NotContains(t, left, "the first answer")
 	require.NotContains(t, left, "of x")
@@ -239,15 +239,15 @@ func TestTrialOffersWhatARunWould(t *testing.T) {
 func TestWithheldQuotes(t *testing.T) {
 	t.Parallel()
 	b, l := changing(t)
-	secret := strings.Repeat("the secret ", 3)
+	secret := strings.Repeat("\nthe \"secret\" <", 3)
 	var spot echo.Spot
 	b.model.answers = []answerFunc{say(secret)}
 	for turn := 1; turn <= 6; turn++ {
 		b.model.answers = append(b.model.answers, func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
 			_, all := questionOf(req)
 			out := turn == 3 || turn == 4
-			require.Equal(t, !out, strings.Contains(all, secret), "turn %d: %s", turn, all)
-			require.Equal(t, out, strings.Contains(all, "B [dropped]."), "turn %d: %s", turn, all)
+			require.Equal(t, !out, strings.Contains(all, "secret"), "turn %d: %s", turn, all)
+			require.Equal(t, out, strings.Contains(all, `B [dropped] {"a":"\n[dropped]"} {"a":"\n[dropped]"}.`), "turn %d: %s", turn, all)
 			switch turn {
 			case 2:
 				spot = b.spotOf(secret)
@@ -261,7 +261,7 @@ func TestWithheldQuotes(t *testing.T) {
 		})
 	}
 	_, err := b.run(`{"cascade_id":"c","phases":[{"name":"a","instructions":"A."},
-		{"name":"b","instructions":"B {{ outputs.a }}.","tackle":["look"],"rules":{"max_turns":6,"turn_prompt":"Go on with {{ outputs.a }}."},"intra_context":{"window":1,"advance":"every_turn"}}]}`, nil)
+		{"name":"b","instructions":"B {{ outputs.a | trim }} {{ outputs }} {{ outputs | tojson }}.","tackle":["look"],"rules":{"max_turns":6,"turn_prompt":"Go on with {{ outputs.a }}."},"intra_context":{"window":1,"advance":"every_turn"}}]}`, nil)
 	require.NoError(t, err)
 	require.Len(t, b.model.requests, 7)
 }

@@ -2,6 +2,7 @@ package withheld
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -9,9 +10,18 @@ import (
 )
 
 // Quoted returns what is sent in place of a message that a template wrote before what it quotes was taken out: the message with
-// [Text] in place of each text of 20 bytes or more that is withheld; nil: the message quotes none.
+// [Text] in place of each text of 20 bytes or more that is withheld, and the answers of the elements of a list that were put together
+// without those that are; nil: the message quotes none.
 func (v *Values) Quoted(m *echo.Message) *echo.Message {
-	if v == nil || !isWritten(m.Kind()) {
+	if v == nil {
+		return nil
+	}
+	if list := v.lists[m.Text()]; list != "" && m.Kind() == echo.KindAnswer {
+		d := m.Draft()
+		d.Parts = echo.Text(list)
+		return echo.Seal(d)
+	}
+	if !isWritten(m.Kind()) {
 		return nil
 	}
 	d, found := m.Draft(), false
@@ -63,8 +73,14 @@ func (v *Values) texts() []string {
 func (v *Values) addTexts(value any) {
 	switch x := value.(type) {
 	case string:
-		if len(x) >= shortest {
-			v.long = append(v.long, x)
+		if x = strings.TrimSpace(x); len(x) < shortest {
+			return
+		}
+		v.long = append(v.long, x)
+		for _, escape := range []bool{true, false} { // in a value that was rendered as JSON
+			if in := inJSON(x, escape); in != x && !slices.Contains(v.long, in) {
+				v.long = append(v.long, in)
+			}
 		}
 	case []any:
 		for _, e := range x {
@@ -75,4 +91,15 @@ func (v *Values) addTexts(value any) {
 			v.addTexts(e)
 		}
 	}
+}
+
+// inJSON returns a text as JSON has it between the quotation marks.
+func inJSON(text string, html bool) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(html)
+	if enc.Encode(text) != nil {
+		return text
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(b.String()), `"`), `"`)
 }

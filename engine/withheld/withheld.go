@@ -24,9 +24,10 @@ const shortest = 20
 // them.
 type Values struct {
 	session *echo.Session
-	outputs []any            // of visits, and of elements of lists, whose answers are out
-	set     map[string][]any // what calls of set_state that are out have set, by name
-	long    []string         // see [Values.texts]; nil: not gathered yet
+	outputs []any             // of visits, and of elements of lists, whose answers are out
+	set     map[string][]any  // what calls of set_state that are out have set, by name
+	lists   map[string]string // answers that were put together from those of the elements of lists, without those that are out
+	long    []string          // see [Values.texts]; nil: not gathered yet
 }
 
 // Of returns what is withheld of a session as it is now; nil: nothing is.
@@ -34,9 +35,14 @@ func Of(s *echo.Session) *Values {
 	if s == nil || s.Withdrawals.Whole() {
 		return nil
 	}
-	v := &Values{session: s, set: map[string][]any{}}
+	v := &Values{session: s, set: map[string][]any{}, lists: map[string]string{}}
 	for _, visit := range s.Phases {
-		v.outputs = append(v.outputs, v.out(visit)...)
+		out := v.out(visit)
+		if v.outputs = append(v.outputs, out...); len(out) > 0 {
+			if _, isList := visit.Output.([]any); isList {
+				v.lists[visit.Text()] = echo.AsText(v.Output(visit))
+			}
+		}
 		for _, it := range s.Marked(visit) {
 			if it.Withdrawn != echo.InView {
 				v.addSet(it.Message)
