@@ -167,6 +167,9 @@ func (c *Command) retrieve(seen Set) Result {
 	case len(found) > 0:
 		heading = counted(len(found)) + ". " + are
 	}
+	if strings.TrimSpace(c.Query) != "" && len(found) > 0 && !Says(c.Query) {
+		heading = "No word of the query says anything, so these are the newest: " + heading
+	}
 	return Result{Text: listed(heading, found), Read: found}
 }
 

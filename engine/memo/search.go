@@ -104,6 +104,9 @@ func (s Set) search(query string, tags []string) []*Memo {
 	})
 }
 
+// Says reports whether a query has a word by which memos are found: "the", "with" and their like are none.
+func Says(query string) bool { return len(words.New().Read(nil, query)) > 0 }
+
 // Search is retrieve_memos for people.
 func (s Set) Search(query string, tags []string) []*Memo { return s.search(query, tags) }
 

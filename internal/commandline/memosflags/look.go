@@ -1,6 +1,7 @@
 package memosflags
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -8,6 +9,8 @@ import (
 
 	"github.com/windlass-run/windlass/engine/memo"
 	"github.com/windlass-run/windlass/internal/commandline/arguments"
+	"github.com/windlass-run/windlass/internal/excerpt"
+	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/memories"
 	"github.com/windlass-run/windlass/internal/term/reports"
 )
@@ -46,9 +49,22 @@ func scoped(cmd *cobra.Command) (scope func() string) {
 	}
 }
 
+// tagFlag adds --tag. A comma divides nothing: no tag has one, so that a list is refused and not taken for something else.
 func tagFlag(cmd *cobra.Command, usage string) *[]string {
-	return cmd.Flags().StringSlice("tag", nil, usage)
+	return cmd.Flags().StringArray("tag", nil, usage)
 }
+
+// wanted returns the tags that memos must have to be listed.
+func wanted(tags []string) ([]string, error) {
+	tags, problem := memo.CheckTags(tags)
+	if problem != "" {
+		return nil, exit.UsageError(errors.New(problem), tagHint)
+	}
+	return tags, nil
+}
+
+// tagHint is what helps against a wrong tag.
+const tagHint = "--tag TAG, and for several tags the flag again: --tag gotcha --tag api-design"
 
 // id demands the id of a memo.
 var id = arguments.Takes(1, "the id of a memo", "windlass memos list")
@@ -64,7 +80,11 @@ told of it, and which memos none of the last 30 runs was told of.`,
 	}
 	scope, tags := scoped(cmd), tagFlag(cmd, "only memos that have this `TAG`; several: all of them")
 	return c.command(c.Wide(cmd), func(_ *cobra.Command, desk *memories.Memos, _ []string) error {
-		list, err := desk.List(scope(), *tags)
+		having, err := wanted(*tags)
+		if err != nil {
+			return err
+		}
+		list, err := desk.List(scope(), having)
 		if err != nil {
 			return err
 		}
@@ -92,7 +112,16 @@ func (c *Console) search() *cobra.Command {
 	}
 	scope, tags := scoped(cmd), tagFlag(cmd, "only memos that have this `TAG`; several: all of them")
 	return c.command(c.Wide(cmd), func(_ *cobra.Command, desk *memories.Memos, args []string) error {
-		list, err := desk.Search(scope(), strings.Join(args, " "), *tags)
+		query := strings.Join(args, " ")
+		if !memo.Says(query) {
+			err := fmt.Errorf("search memos for %q: no word of it says anything: words like \"the\" and \"with\" find nothing", excerpt.Line(query, 100))
+			return exit.UsageError(err, "windlass memos search with another word, or windlass memos list")
+		}
+		having, err := wanted(*tags)
+		if err != nil {
+			return err
+		}
+		list, err := desk.Search(scope(), query, having)
 		if err != nil {
 			return err
 		}
