@@ -85,6 +85,9 @@ func CheckText(text string) (clean, problem string) {
 			return "", fmt.Sprintf("The text of the memo has the control character %U. It can have line breaks and tabs, and no others", r)
 		}
 	}
+	if r, is := excerpt.FirstHidden(clean); is {
+		return "", fmt.Sprintf("The text of the memo has the character %U, which nobody sees. Write the text without it", r)
+	}
 	return clean, ""
 }
 

@@ -36,7 +36,7 @@ var pastOf = map[echo.ViewAction]string{
 // ContextChanged says what a change of the context of a session comes to. self is how windlass is called.
 func ContextChanged(c *groups.Changed, self string) string {
 	if c.Action == echo.ViewRebuild {
-		return "The state block is rebuilt. " + whenTaken(c, self)
+		return "Nothing is rebuilt yet. " + whenRebuilt(c, self)
 	}
 	lines := []string{pastOf[c.Action] + ": " + term.Plural(len(c.Messages), "message") + of(c.Groups) + ". " + whenTaken(c, self)}
 	if len(c.Tasks) > 0 {
@@ -70,6 +70,14 @@ func of(numbers []int) string {
 		word = "groups "
 	}
 	return " of " + word + strings.Join(texts, ", ")
+}
+
+// whenRebuilt says when the state block is: a command only notes that somebody wants it.
+func whenRebuilt(c *groups.Changed, self string) string {
+	if c.Status == echo.StatusRunning {
+		return "The run has a model write the state block anew before its next request."
+	}
+	return fmt.Sprintf("The run has a model write the state block anew when it is resumed: %s resume %s", self, c.Session)
 }
 
 func whenTaken(c *groups.Changed, self string) string {
