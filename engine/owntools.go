@@ -99,6 +99,9 @@ func (o *ownTools) onScratchpad(key echo.Key, args json.RawMessage) (text string
 		}
 		return e.Message.Text(), e.Message.Failed(), o.setState(standing.Scratchpad, was.Value)
 	}
+	if told := standing.Refused(args); told != "" && o.Rec.Rules.ChecksNotes() {
+		return told, true, nil
+	}
 	old := upkeep.TextOf(o.messages.Session, standing.Scratchpad)
 	now, text, failed, err := standing.Do(args, old)
 	if err != nil || now == old {

@@ -31,7 +31,9 @@ func memosOf(r *run) memo.Desk {
 
 // continuityOf returns what goes on in a phase where its messages do not.
 func continuityOf(v *visit) continuity.InForce {
-	return cascade.ContinuityOf(v.run.spec.Cascade, v.Def)
+	on := cascade.ContinuityOf(v.run.spec.Cascade, v.Def)
+	on.Lenient = !v.Rec.Rules.ChecksNotes()
+	return on
 }
 
 // standsOf returns what stands at the end of the requests of a visit.

@@ -154,6 +154,62 @@ func TestStandingIsBounded(t *testing.T) {
 	require.Equal(t, "the scratchpad of the answer has 16385 bytes and can have 16384: the one before it stays", w.Message)
 }
 
+// What an answer writes of what stands and is not taken is warned of; a state block without its parts stays in the answer.
+// Sessions of earlier rules have it as they began.
+func TestStandingIsNotTaken(t *testing.T) {
+	t.Parallel()
+	const of = `{"cascade_id":"c","phases":[{"name":"work","instructions":"Work.","continuity":{"scratchpad":true,"state_block":true}}]}`
+	for _, tt := range []struct {
+		answer, output, old string
+		warnings            []string
+	}{
+		{"Hi\n### STATE\n### Goal\nx", "Hi\n### STATE\n### Goal\nx", "Hi\n### Goal\nx", []string{
+			"the answer has no state block that could be taken, so the one before it stays: a section ### STATE has none of the lines Goal:, Context:, Resolved:, Technical anchors: and Next: before the next heading",
+		}},
+		{"Hi\n```\nx\nSCRATCHPAD:\nlost", "Hi\n```\nx\nSCRATCHPAD:\nlost", "Hi\n```\nx\nSCRATCHPAD:\nlost", []string{
+			`the answer has no scratchpad that could be taken, so the one before it stays: the line "SCRATCHPAD:" is in a block of code that does not end`,
+		}},
+		{"Hi\n**SCRATCHPAD:** lost", "Hi\n**SCRATCHPAD:** lost", "Hi\n**SCRATCHPAD:** lost", []string{
+			`the answer has no scratchpad that could be taken, so the one before it stays: the line "**SCRATCHPAD:** lost" is not SCRATCHPAD: at the beginning of a line`,
+		}},
+		{"Hi\nSCRATCHPAD: a\x1b[31m\n### STATE\nGoal: a\u202eb", "Hi", "Hi", []string{
+			"the state block of the answer has the character U+202E, which nobody sees: the one before it stays",
+			"the scratchpad of the answer has the character U+001B, which nobody sees: the one before it stays",
+		}},
+	} {
+		for _, rules := range []int{5, 6} {
+			b := setup(t, call("scratchpad", `{"action":"replace","text":"one"}`), say(tt.answer))
+			b.rules = rules
+			res, err := b.run(of, nil)
+			require.NoError(t, err)
+			if rules < 6 {
+				require.Equal(t, tt.old, res.Output)
+				require.Empty(t, b.entries.of(echo.NodeWarning))
+				continue
+			}
+			require.Equal(t, tt.output, res.Output)
+			require.Equal(t, "one", res.State["scratchpad"])
+			var warned []string
+			for _, e := range b.entries.of(echo.NodeWarning) {
+				w, err := echo.Read[echo.Warning](e)
+				require.NoError(t, err)
+				warned = append(warned, w.Message)
+			}
+			require.Equal(t, tt.warnings, warned)
+		}
+	}
+}
+
+// A call whose text nobody sees whole changes nothing, and says so.
+func TestScratchpadRefusesHiddenCharacters(t *testing.T) {
+	t.Parallel()
+	b := setup(t, call("scratchpad", `{"action":"replace","text":"one"}`), call("scratchpad", `{"action":"append","text":"\u0000"}`), say("end"))
+	res, err := b.run(`{"cascade_id":"c","phases":[{"name":"work","instructions":"Work.","continuity":{"scratchpad":true}}]}`, nil)
+	require.NoError(t, err)
+	require.Equal(t, "one", res.State["scratchpad"])
+	require.Equal(t, "The text has the character U+0000, which nobody sees: nothing was changed. Write the text without it.", lastTexts(b.model.requests)[2][0])
+}
+
 // An answer of nothing but what stands is none, and is asked for again; one that clears the scratchpad says so at the end.
 func TestStandingOnly(t *testing.T) {
 	t.Parallel()
@@ -172,7 +228,7 @@ func TestStandingOnly(t *testing.T) {
 func TestHandoffReadsNotesFirst(t *testing.T) {
 	t.Parallel()
 	b := setup(t, say("- [ ] old plan\n- [ ] test\nDecision: by hand.\n### STATE\nGoal: ship\nResolved: the build\nNext: the tag"),
-		call("scratchpad", `{"action":"replace","text":"Current plan:\n- [x] test\n- [ ] tag\n\nKey decisions:\n- use git\n\nBlockers:\n- no network"}`), say("end"))
+		call("scratchpad", `{"action":"replace","text":"Current plan:\n- [x] test\n- [ ] tag\n\nKey decisions:\n- use git\nLast action: ran the tests\n\nBlockers: no network"}`), say("end"))
 	_, err := b.run(`{"cascade_id":"c","continuity":{"scratchpad":true,"state_block":true},"phases":[
 		{"name":"a","instructions":"A.","handoffs":["b"]},{"name":"b","instructions":"B."}]}`, nil)
 	require.NoError(t, err)
@@ -186,6 +242,10 @@ func TestHandoffReadsNotesFirst(t *testing.T) {
 	require.Contains(t, h.Done, echo.HandoffItem{Source: "state block", Text: "the build"})
 	require.Contains(t, h.Decisions, echo.HandoffItem{Source: "scratchpad", Text: "use git"})
 	require.Contains(t, h.Decisions, echo.HandoffItem{Source: "state block", Text: "Goal: ship"})
+	for _, d := range h.Decisions {
+		require.NotContains(t, d.Text, "ran the tests", "it is the last action, and no decision")
+		require.NotEmpty(t, d.Text)
+	}
 	require.Contains(t, h.Blocking, echo.HandoffItem{Source: "scratchpad", Text: "no network"})
 	require.Contains(t, h.Continuation, "Read first from its own notes: scratchpad, state block.")
 }

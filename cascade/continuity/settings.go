@@ -19,6 +19,9 @@ type Continuity struct {
 type InForce struct {
 	Scratchpad, StateBlock, Memos bool
 	Groups                        int // 0: all are sent
+	// Lenient is true in a session that began under rules of the engine which take any characters for a scratchpad and a state
+	// block, and any state block out of an answer.
+	Lenient bool
 }
 
 // HasTools reports whether a phase is offered tools for it.

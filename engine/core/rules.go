@@ -109,6 +109,11 @@ func (r Ruleset) AsksWithImages() bool { return r >= 5 }
 // messages what it has. Since rules 6.
 func (r Ruleset) NamesLookups() bool { return r >= 6 }
 
+// ChecksNotes decides: a scratchpad or state block that nobody sees whole is refused, and one that an answer writes in another
+// form is no part of what stands, stays in the answer, and is warned of; so is a project file of which nothing is shown.
+// Since rules 6.
+func (r Ruleset) ChecksNotes() bool { return r >= 6 }
+
 // RulesError says that a session was begun under rules that this engine does not have.
 type RulesError struct {
 	Rules int // of the session

@@ -137,7 +137,9 @@ func (v *Visit) text(it *echo.Item) (memory.Text, bool) {
 	case m.Kind() == echo.KindTask:
 		text = inputText(v.Input)
 	case isAnswer(m):
-		text = standing.Visible(text, cascade.ContinuityOf(v.Cascade, v.Def))
+		on := cascade.ContinuityOf(v.Cascade, v.Def)
+		on.Lenient = !v.Rec.Rules.ChecksNotes()
+		text = standing.Visible(text, on)
 	}
 	text = strings.TrimSpace(strings.ToValidUTF8(v.Rec.Mask.Text(text), "�"))
 	if m.Redacted() != nil || len(text) < MinText {

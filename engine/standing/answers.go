@@ -79,7 +79,8 @@ func In(answer string) (scratchpad, state string, hasScratchpad, hasState bool) 
 	return scratchpad, state, hasScratchpad, hasState
 }
 
-// Visible returns an answer without the sections that are read out of it where a phase has them.
+// Visible returns an answer without the sections that are read out of it where a phase has them. A state block without any of
+// its parts is not read, and stays.
 func Visible(answer string, on continuity.InForce) string {
 	if !on.Scratchpad && !on.StateBlock {
 		return answer
@@ -87,7 +88,7 @@ func Visible(answer string, on continuity.InForce) string {
 	var out strings.Builder
 	at := 0
 	for _, s := range sections(answer) {
-		if s.state && on.StateBlock || !s.state && on.Scratchpad {
+		if s.state && on.StateBlock && (on.Lenient || len(Parts(s.text)) > 0) || !s.state && on.Scratchpad {
 			out.WriteString(answer[at:s.from])
 			at = s.to
 		}

@@ -19,10 +19,10 @@ func (v Values) Follow(on continuity.InForce, history []echo.Item) {
 			continue
 		}
 		scratchpad, state, hasScratchpad, hasState := In(m.Text())
-		if on.Scratchpad && hasScratchpad && len(scratchpad) <= MostBytes {
+		if on.Scratchpad && hasScratchpad && Unfit(scratchpad, on) == "" {
 			v[Scratchpad] = scratchpad
 		}
-		if on.StateBlock && hasState && len(state) <= MostBytes {
+		if on.StateBlock && hasState && Unfit(state, on) == "" {
 			v[StateBlock] = state
 		}
 		for _, c := range m.ToolCalls() {

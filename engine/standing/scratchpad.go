@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/windlass-run/windlass/cascade/continuity"
 	"github.com/windlass-run/windlass/engine/effect"
+	"github.com/windlass-run/windlass/internal/excerpt"
 )
 
 // Scratchpad is the name of the tool, and of the value of the session's state that it keeps.
@@ -22,6 +24,31 @@ func Spec() effect.ToolSpec {
 			`"action":{"type":"string","enum":["read","append","replace"]},` +
 			`"text":{"type":"string","description":"what is appended, below what is there, or comes in its place; not with read"}}}`),
 	}
+}
+
+// Unfit says why a text cannot stand as a scratchpad or a state block; "" when it can.
+func Unfit(text string, on continuity.InForce) string {
+	if len(text) > MostBytes {
+		return fmt.Sprintf("has %d bytes and can have %d", len(text), MostBytes)
+	}
+	if r, is := excerpt.FirstHidden(text); is && !on.Lenient {
+		return fmt.Sprintf("has the character %U, which nobody sees", r)
+	}
+	return ""
+}
+
+// Refused returns what the model is told of a call of the tool whose text has a character that nobody sees; "" where it has
+// none.
+func Refused(args json.RawMessage) string {
+	var in struct{ Text string }
+	if json.Unmarshal(args, &in) != nil { // [Do] says what is wrong
+		return ""
+	}
+	r, is := excerpt.FirstHidden(in.Text)
+	if !is {
+		return ""
+	}
+	return fmt.Sprintf("The text has the character %U, which nobody sees: nothing was changed. Write the text without it.", r)
 }
 
 // Do carries out a call of the tool on the scratchpad old. It returns the scratchpad after it and what the model is told.

@@ -50,8 +50,8 @@ func TestAnswers(t *testing.T) {
 		"state with deeper headings":     {"Hi\n### STATE:\n#### Goal\nx\n", "", "#### Goal\nx", "Hi"},
 		"state to the next heading":      {"### STATE\nGoal: x\n## Answer\nHi", "", "Goal: x", "## Answer\nHi"},
 		"the last state":                 {"### STATE\nGoal: x\n# A\nHi\n### STATE\nGoal: z", "", "Goal: z", "# A\nHi"},
-		"state without its parts":        {"Hi\n### STATE\nfine\n", "", "", "Hi"},
-		"the last one without its parts": {"### STATE\nGoal: x\n# A\n### STATE\n", "", "", "# A"},
+		"state without its parts":        {"Hi\n### STATE\nfine\n", "", "", "Hi\n### STATE\nfine\n"},
+		"the last one without its parts": {"### STATE\nGoal: x\n# A\n### STATE\n", "", "", "# A\n### STATE"},
 		"other cases are no state":       {"### State\nGoal: x", "", "", "### State\nGoal: x"},
 		"in a line":                      {"a ### STATE\nGoal: x", "", "", "a ### STATE\nGoal: x"},
 		"quoted":                         {"```\n### STATE\nGoal: x\n```\nHi", "", "", "```\n### STATE\nGoal: x\n```\nHi"},
@@ -67,9 +67,48 @@ func TestAnswers(t *testing.T) {
 		require.Equal(t, []bool{strings.Contains(tt.answer, "SCRATCHPAD:"), tt.state != ""}, []bool{hasScratchpad, hasState}, name)
 		require.Equal(t, tt.answer, Visible(tt.answer, continuity.InForce{Groups: 3, Memos: true}), name)
 	}
+	require.Equal(t, "Hi", Visible("Hi\n### STATE\nfine\n", continuity.InForce{StateBlock: true, Lenient: true}), "as before rules 6")
 	answer := "Hi\nSCRATCHPAD: p\n### STATE\nGoal: x"
 	require.Equal(t, "Hi\n### STATE\nGoal: x", Visible(answer, continuity.InForce{Scratchpad: true}))
 	require.Equal(t, "Hi\nSCRATCHPAD: p", Visible(answer, continuity.InForce{StateBlock: true}))
+}
+
+// What was meant for the scratchpad or the state block and is not taken has a reason.
+func TestMissed(t *testing.T) {
+	t.Parallel()
+	const parts = "a section ### STATE has none of the lines Goal:, Context:, Resolved:, Technical anchors: and Next: before the next heading"
+	for answer, want := range map[string][2]string{
+		"Hi":                               {},
+		"```\n### STATE\nSCRATCHPAD:\n```": {},
+		"> SCRATCHPAD: a quotation":        {},
+		"The SCRATCHPAD: it is read":       {},
+		"Hi\n```go\nx\nSCRATCHPAD:\np":     {`the line "SCRATCHPAD:" is in a block of code that does not end`, ""},
+		"```\n### STATE\nGoal: x":          {"", `the line "### STATE" is in a block of code that does not end`},
+		"**SCRATCHPAD:**\np":               {`the line "**SCRATCHPAD:**" is not SCRATCHPAD: at the beginning of a line`, ""},
+		"## SCRATCHPAD\r\np":               {`the line "## SCRATCHPAD" is not SCRATCHPAD: at the beginning of a line`, ""},
+		"**### STATE**\nGoal: x":           {"", `the line "**### STATE**" is not ### STATE at the beginning of a line`},
+		"## STATE\nGoal: x":                {"", `the line "## STATE" is not ### STATE at the beginning of a line`},
+		"### STATE\n### Goal\nx":           {"", parts},
+		"Hi\n### STATE\nfine":              {"", parts},
+	} {
+		require.Equal(t, want, [2]string{Missed(answer, Scratchpad), Missed(answer, StateBlock)}, answer)
+	}
+}
+
+// A text that nobody sees whole stands nowhere.
+func TestUnfit(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, Unfit("a\r\n\tb 👩‍👧", continuity.InForce{}))
+	require.Equal(t, "has the character U+001B, which nobody sees", Unfit("a\x1b[31m", continuity.InForce{}))
+	require.Empty(t, Unfit("a\x1b[31m", continuity.InForce{Lenient: true}))
+	require.Equal(t, "has 16385 bytes and can have 16384", Unfit(strings.Repeat("x", MostBytes+1), continuity.InForce{Lenient: true}))
+	require.Equal(t, "The text has the character U+202E, which nobody sees: nothing was changed. Write the text without it.", Refused(json.RawMessage(`{"action":"append","text":"a\u202eb"}`)))
+	require.Empty(t, Refused(json.RawMessage(`{"action":"read"}`)))
+	require.Empty(t, Refused(json.RawMessage(`{"text":1}`)))
+	said := echo.Seal(echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, Parts: echo.Text("SCRATCHPAD: a\u200b")})
+	values := Values{}
+	values.Follow(continuity.InForce{Scratchpad: true}, []echo.Item{{Message: said}})
+	require.Empty(t, values)
 }
 
 // What is read of an answer is a part of it, and nothing of the rest is lost.

@@ -112,7 +112,9 @@ func (s *Stands) valuesOf(w *echo.Withdrawals) standing.Values {
 	c := s.Cascade
 	for _, visit := range s.Session.Phases {
 		if p := phaseOf(c, visit.Name); p != nil {
-			values.Follow(cascade.ContinuityOf(c, p), echo.Present(w.Mark(visit.Name, visit.Visit, visit.History)))
+			on := cascade.ContinuityOf(c, p)
+			on.Lenient = !s.Rec.Rules.ChecksNotes()
+			values.Follow(on, echo.Present(w.Mark(visit.Name, visit.Visit, visit.History)))
 		}
 	}
 	return values
@@ -151,7 +153,8 @@ func TextOf(session *echo.Session, name string) string {
 	return echo.AsText(value)
 }
 
-// Keep takes over what an answer writes of what stands. What a person has made unreadable of it since is as recorded.
+// Keep takes over what an answer writes of what stands, and warns of what it does not take. What a person has made unreadable of
+// it since is as recorded.
 func (s *Stands) Keep(m *echo.Message) error {
 	if len(s.names) == 0 {
 		return nil
@@ -170,20 +173,36 @@ func (s *Stands) Keep(m *echo.Message) error {
 			}
 			value, has = echo.AsText(was.Value), true
 		}
-		switch {
-		case !has || value == s.text(name):
+		if has && value == s.text(name) {
 			continue
-		case len(value) > standing.MostBytes:
-			if err := s.Rec.Warn(key, fmt.Sprintf("the %s of the answer has %d bytes and can have %d: the one before it stays", standing.Title(name), len(value), standing.MostBytes)); err != nil {
+		}
+		if warning := s.untaken(name, value, has, m.Text()); warning != "" || !has {
+			if err := s.Rec.Remark(key, warning); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := s.Set(s.written(name), name, value); err != nil {
+		if err := s.Set(key, name, value); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// untaken says why what an answer writes of a value is not taken; "" where it writes nothing, or that can be taken.
+func (s *Stands) untaken(name, value string, has bool, answer string) string {
+	strict := s.Rec.Rules.ChecksNotes()
+	title := standing.Title(name)
+	if has {
+		if why := standing.Unfit(value, continuity.InForce{Lenient: !strict}); why != "" {
+			return fmt.Sprintf("the %s of the answer %s: the one before it stays", title, why)
+		}
+		return ""
+	}
+	if why := standing.Missed(answer, name); why != "" && strict {
+		return fmt.Sprintf("the answer has no %s that could be taken, so the one before it stays: %s", title, why)
+	}
+	return ""
 }
 
 func phaseOf(c *cascade.Cascade, name string) *cascade.Phase {

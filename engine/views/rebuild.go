@@ -58,7 +58,8 @@ func Rebuild(ctx context.Context, v *Views, number int) (block, by string, err e
 			problem = "its answer has none of the parts of a state block"
 		}
 	}
-	return extracted(window), "extraction", v.Rec.Warn(place, fmt.Sprintf("%s made no state block, so one is put together from the conversation without a model: %s", req.Model, problem))
+	on := continuity.InForce{Scratchpad: true, StateBlock: true, Lenient: !v.Rec.Rules.ChecksNotes()}
+	return extracted(window, on), "extraction", v.Rec.Warn(place, fmt.Sprintf("%s made no state block, so one is put together from the conversation without a model: %s", req.Model, problem))
 }
 
 // window returns the messages that the next request would have as the frontier stands, without its system message and without what
@@ -81,12 +82,13 @@ func (v *Views) window() (out []*echo.Message) {
 // mostOfPart is how long a part of an extracted state block may be, in characters.
 const mostOfPart = 400
 
-// extracted makes a state block of messages without a model: what was asked, what was called, what was said last.
-func extracted(window []*echo.Message) string {
+// extracted makes a state block of messages without a model: what was asked, what was called, what was said last, without what
+// is read out of answers.
+func extracted(window []*echo.Message, on continuity.InForce) string {
 	var goal, asked, said string
 	calls, failed := 0, 0
 	for _, m := range window {
-		text := oneline.Cut(standing.Visible(m.Text(), continuity.InForce{Scratchpad: true, StateBlock: true}), mostOfPart)
+		text := oneline.Cut(standing.Visible(m.Text(), on), mostOfPart)
 		switch {
 		case m.Role() == echo.RoleAssistant:
 			calls += len(m.ToolCalls())

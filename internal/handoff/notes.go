@@ -1,6 +1,7 @@
 package handoff
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,6 +16,9 @@ const (
 	sourceScratchpad = "scratchpad"
 	sourceBlock      = "state block"
 )
+
+// ownLine is a section of a scratchpad that has its text on the line of its name, as "Last action: ran the tests".
+var ownLine = regexp.MustCompile(`(?im)^[ \t]{0,3}(?:[-*+][ \t]+|#{1,6}[ \t]+)?[*_]{0,2}(current understanding|current plan|key decisions?|decisions?|blockers?|last action)[*_]{0,2}:[*_]{0,2}[ \t]+(\S.*)$`)
 
 // notes are what a model keeps, by its own words; each "" where there is none.
 type notes struct {
@@ -87,7 +91,7 @@ func stateText(p *progress, name string) string {
 func (n notes) read(g *gathered) {
 	if n.scratchpad != "" {
 		g.progress.Notes = append(g.progress.Notes, sourceScratchpad)
-		g.blockers.set(sourceScratchpad, n.scratchpad)
+		g.blockers.set(sourceScratchpad, ownLine.ReplaceAllString(n.scratchpad, "$1:\n$2"))
 		if len(checklistIn(n.scratchpad)) > 0 {
 			g.lists.set(sourceScratchpad, n.scratchpad)
 			g.lists.last = sourceScratchpad

@@ -407,7 +407,7 @@ func (p *progress) choices(histories [][]*echo.Entry) []echo.HandoffItem {
 				value = withdrawn.StateOf(key)
 			}
 			text := echo.AsText(value)
-			if !seen[key] && len(checklistIn(text)) == 0 && !hasSection(text, blockerTitle) && !hasSection(text, choiceTitle) {
+			if !seen[key] && strings.TrimSpace(text) != "" && len(checklistIn(text)) == 0 && !hasSection(text, blockerTitle) && !hasSection(text, choiceTitle) {
 				out = append(out, echo.HandoffItem{Source: sourceState + key, Text: text})
 			}
 			seen[key] = true

@@ -1,0 +1,52 @@
+package standing
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/windlass-run/windlass/internal/excerpt"
+)
+
+// Lines that are meant to begin a scratchpad or a state block and do not.
+var (
+	likeMark  = regexp.MustCompile(`^[ \t*_#]*SCRATCHPAD[ \t*_]*(?::|$)`)
+	likeState = regexp.MustCompile(`^[ \t*_]*(?:#{1,6}[ \t*_]*)?STATE[ \t*_]*:?[ \t*_]*$`)
+)
+
+// Missed says why an answer from which nothing was taken for a value was meant to write it; "" where it does not look so. What
+// is in a block of code is quoted, unless the block does not end.
+func Missed(answer, name string) string {
+	like, line := likeMark, scratchpadMark
+	if name == StateBlock {
+		like, line = likeState, "### STATE"
+		for _, s := range sections(answer) {
+			if s.state {
+				return "a section ### STATE has none of the lines Goal:, Context:, Resolved:, Technical anchors: and Next: before the next heading"
+			}
+		}
+	}
+	outside, inside, fenced := "", "", false
+	for l := range strings.Lines(answer) {
+		l = strings.TrimRight(l, "\r\n")
+		switch {
+		case fenceLine.MatchString(l):
+			fenced, inside = !fenced, ""
+		case !like.MatchString(l):
+		case fenced:
+			inside = l
+		default:
+			outside = l
+		}
+	}
+	if fenced && inside != "" {
+		return fmt.Sprintf("the line %q is in a block of code that does not end", excerpt.Line(inside, mostOfLine))
+	}
+	if outside != "" {
+		return fmt.Sprintf("the line %q is not %s at the beginning of a line", excerpt.Line(outside, mostOfLine), line)
+	}
+	return ""
+}
+
+// mostOfLine is how much of a line a warning quotes, in bytes.
+const mostOfLine = 60
