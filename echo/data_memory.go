@@ -47,6 +47,7 @@ type ProjectFile struct {
 	Bytes   int    `json:"bytes,omitempty"`
 	Text    string `json:"text,omitempty"`    // where the file is short enough, else its headings
 	Cut     bool   `json:"cut,omitempty"`     // Text has the headings
+	Hidden  string `json:"hidden,omitempty"`  // the first character that nobody sees, as U+001B: Text has escapes for them; "": none
 	Problem string `json:"problem,omitempty"` // why it cannot be read
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/memory"
+	"github.com/windlass-run/windlass/engine/recollection"
 	"github.com/windlass-run/windlass/engine/sounding"
 )
 
@@ -231,6 +232,19 @@ func TestProjectFile(t *testing.T) {
 
 	_, err = run("error: it is a folder")
 	require.EqualError(t, err, "read the project file MEMORY.md: it is a folder")
+	var project *recollection.ProjectError
+	require.ErrorAs(t, err, &project)
+	require.Equal(t, `put a text file at MEMORY.md, below the folder that the run is started in, or take "project_file" out of the cascade`, project.Try())
+
+	b, err = run(strings.Repeat("Use tabs.\n", 2000))
+	require.NoError(t, err)
+	require.Equal(t, []string{"user: Begin."}, roles(b.model.requests[0]))
+	require.Contains(t, b.entries.warnings(), "the project file MEMORY.md has 20000 bytes, of which 16384 can stand in the system prompt, and no headings that could stand for it: "+
+		"nothing of it stands there. Shorten it, or give its sections headings")
+	b, err = run("# Rules\x1b[31m\nUse \u202etabs.\n")
+	require.NoError(t, err)
+	require.Contains(t, roles(b.model.requests[0])[0], `> # Rules\u001b[31m`+"\n"+`> Use \u202etabs.`)
+	require.Contains(t, b.entries.warnings(), "the project file MEMORY.md has characters that nobody sees, the first is U+001B: models are shown escapes for them. Take them out of the file")
 	_, err = run("a\xff")
 	require.EqualError(t, err, "read the project file MEMORY.md: it is not valid UTF-8 text")
 

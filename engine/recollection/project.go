@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/windlass-run/windlass/cascade"
@@ -11,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/engine/core"
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/memory"
+	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/quantity"
 )
 
@@ -37,13 +39,42 @@ func openFile(ctx context.Context, rec *core.Recorder, site effect.Site, banks m
 		return err
 	}
 	if f.Problem != "" {
-		return fmt.Errorf("read the project file %s: %s", path, f.Problem)
+		return &ProjectError{Path: path, Problem: f.Problem}
 	}
 	notes.Keep(&f)
 	if f.Hash == "" {
 		return rec.Warn(key, fmt.Sprintf("the project folder has no file %s: nothing of it stands in the system prompt", path))
 	}
+	if problem := unseen(&f); problem != "" && rec.Rules.ChecksNotes() {
+		return rec.Warn(key, fmt.Sprintf("the project file %s %s", path, problem))
+	}
 	return nil
+}
+
+// ProjectError says why a file of the project folder cannot be read.
+type ProjectError struct{ Path, Problem string }
+
+func (e *ProjectError) Error() string {
+	return fmt.Sprintf("read the project file %s: %s", e.Path, e.Problem)
+}
+
+// Try returns the next step.
+func (e *ProjectError) Try() string {
+	return fmt.Sprintf("put a text file at %s, below the folder that the run is started in, or take \"project_file\" out of the cascade", e.Path)
+}
+
+// unseen says what of a file does not stand in the system prompt as the file has it, and what to do; "" where nothing has to be
+// said.
+func unseen(f *echo.ProjectFile) string {
+	var problems []string
+	if f.Cut && f.Text == "" {
+		problems = append(problems, fmt.Sprintf("has %s, of which %d can stand in the system prompt, and no headings that could stand for it: nothing of it stands there. "+
+			"Shorten it, or give its sections headings", quantity.Of(f.Bytes, "byte"), memory.MaxProject))
+	}
+	if f.Hidden != "" {
+		problems = append(problems, fmt.Sprintf("has characters that nobody sees, the first is %s: models are shown escapes for them. Take them out of the file", f.Hidden))
+	}
+	return strings.Join(problems, "; it ")
 }
 
 // read returns what a run sees of a file, or why it cannot be read.
@@ -60,9 +91,13 @@ func read(ctx context.Context, banks memory.Banks, path string) *echo.ProjectFil
 	case err != nil:
 		f.Problem = err.Error()
 	case there:
-		f.Hash, f.Bytes, f.Text = echo.TextHash([]byte(text)), len(text), text
-		if f.Cut = len(text) > memory.MaxProject; f.Cut {
-			f.Text = headings(text, memory.MaxProject)
+		f.Hash, f.Bytes = echo.TextHash([]byte(text)), len(text)
+		if r, is := excerpt.FirstHidden(text); is {
+			f.Hidden = fmt.Sprintf("%U", r)
+		}
+		f.Text, _ = excerpt.Unhidden(text)
+		if f.Cut = len(f.Text) > memory.MaxProject; f.Cut {
+			f.Text = headings(f.Text, memory.MaxProject)
 		}
 	}
 	return f

@@ -117,6 +117,7 @@ func (c *Call) project(ctx context.Context) (out []*Source, note string) {
 	if err != nil || echo.TextHash([]byte(text)) != f.Hash {
 		return nil, fmt.Sprintf("\n\nThe file %s has changed since this run began, and was not searched.", path)
 	}
+	text, _ = excerpt.Unhidden(text)
 	return []*Source{{Path: f.Path, Text: text}}, ""
 }
 

@@ -54,7 +54,10 @@ func (r Run) hint(kind failure.Kind, err error) string {
 	var missing *template.MissingError
 	var over *budget.Error
 	var differs *effect.DivergenceError
-	var empty *engine.EmptyAnswerError
+	var helps interface {
+		error
+		Try() string // the next step, of errors of the engine
+	}
 	var tool *engine.ToolError
 	var known *failure.Error // with the next step where that is the same for everyone
 	switch {
@@ -77,8 +80,8 @@ func (r Run) hint(kind failure.Kind, err error) string {
 		return known.Try
 	case errors.As(err, &tool) && tool.Kind == effect.KindUnfinished:
 		return fmt.Sprintf("find out what %s did; %s then runs it again, from the beginning", tool.Tool, r.resume())
-	case errors.As(err, &empty):
-		return empty.Try()
+	case errors.As(err, &helps):
+		return helps.Try()
 	case errors.As(err, &missing):
 		return r.missingHint(missing)
 	}

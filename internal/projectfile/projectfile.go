@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/windlass-run/windlass/internal/source"
 )
@@ -30,14 +31,14 @@ func Read(folder, path string) (text string, there bool, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", false, nil
 	case err != nil:
-		return "", false, reason(err)
+		return "", false, reason(path, err)
 	}
 	if err := source.Readable(path, info.Mode()); err != nil {
 		return "", false, err
 	}
 	f, err := dir.Root.OpenFile(name, os.O_RDONLY|source.NonBlock, 0) // what was a file a moment ago may be a pipe now
 	if err != nil {
-		return "", false, reason(err)
+		return "", false, reason(path, err)
 	}
 	defer f.Close() //nolint:errcheck // only read from
 	if info, err = f.Stat(); err == nil {
@@ -49,17 +50,21 @@ func Read(folder, path string) (text string, there bool, err error) {
 	all, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
 	switch {
 	case err != nil:
-		return "", false, reason(err)
+		return "", false, reason(path, err)
 	case len(all) > MaxBytes:
 		return "", false, fmt.Errorf("%s has more than %d bytes, %w: keep it short, and put the rest into other files", path, MaxBytes, source.ErrTooLarge)
 	}
 	return string(all), true, nil
 }
 
-// reason returns an error without the path of this machine.
-func reason(err error) error {
-	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		return failed.Err
+// reason returns an error without the path of this machine. path is the file, below the folder.
+func reason(path string, err error) error {
+	failed, ok := errors.AsType[*fs.PathError](err)
+	switch {
+	case !ok:
+		return err
+	case strings.Contains(failed.Err.Error(), "escapes"): // [os.Root] has no error to compare with
+		return fmt.Errorf("a link on the way to %s leads out of the project folder, which nothing is read from", path)
 	}
-	return err
+	return failed.Err
 }

@@ -37,8 +37,9 @@ func TestRead(t *testing.T) {
 		require.False(t, there)
 	}
 	for path, want := range map[string]string{
-		"docs": "docs is a folder, not a file", "out.md": "path escapes from parent", "away/secret.md": "path escapes from parent",
-		"long.md": "long.md has more than 1048576 bytes, too large: keep it short, and put the rest into other files",
+		"docs": "docs is a folder, not a file", "out.md": "a link on the way to out.md leads out of the project folder, which nothing is read from",
+		"away/secret.md": "a link on the way to away/secret.md leads out of the project folder, which nothing is read from",
+		"long.md":        "long.md has more than 1048576 bytes, too large: keep it short, and put the rest into other files",
 	} {
 		_, _, err := Read(dir, path)
 		require.EqualError(t, err, want)
