@@ -99,9 +99,9 @@ one in place of PATH that text.`,
 	cmd.Flags().BoolVar(&remembered, "remembered", false, "the texts that the bank has remembered by itself, or the one with a hash")
 	exclude(cmd, "version", "remembered")
 	con.wideFlag(cmd)
-	return memoryCommand(con, cmd, func(_ *cobra.Command, desk *memories.Desk, args []string) error {
-		if len(args) == 1 && version != "" {
-			return exit.UsageError(errors.New("--version goes with PATH"), "windlass memory history "+args[0])
+	return memoryCommand(con, cmd, func(cmd *cobra.Command, desk *memories.Desk, args []string) error {
+		if err := memoryflags.CheckVersion(cmd.Flags(), args[0], len(args) == 2); err != nil {
+			return err
 		}
 		if remembered {
 			return showRemembered(con, desk, args[0], append(args, "")[1])
@@ -111,6 +111,9 @@ one in place of PATH that text.`,
 			return err
 		}
 		if file != nil {
+			if err := memoryflags.NoTable(con.wide); err != nil {
+				return err
+			}
 			return con.print(file, func() error {
 				warning(con, reports.MemoryDiverging(args[0], file))
 				return reports.MemoryText(con.out, file.Text)
@@ -130,6 +133,9 @@ one in place of PATH that text.`,
 // showRemembered shows what a bank has remembered by itself, or the text whose hash begins so.
 func showRemembered(con *console, desk *memories.Desk, name, hash string) error {
 	list, err := desk.Remembered(name, hash)
+	if err == nil && hash != "" {
+		err = memoryflags.NoTable(con.wide)
+	}
 	if err != nil {
 		return err
 	}

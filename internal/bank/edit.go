@@ -60,7 +60,8 @@ func (s *Store) change(ctx context.Context, bank, person string, run func(memory
 }
 
 func unfit(bank string, res memory.Result) error {
-	return failure.Newf(failure.InvalidRequest, "edit the bank %s: %s", bank, problem(res.Text))
+	return failure.New(failure.InvalidRequest, fmt.Errorf("edit the bank %s: %s", bank, problem(res.Text)),
+		"windlass memory show "+bank+" lists what is there; then another path, or another text")
 }
 
 // problem returns what the memory tool says is wrong, for a person.

@@ -81,7 +81,7 @@ func (s *Store) Import(ctx context.Context, bank, person, name string, from io.R
 	}
 	versions, texts, err := readExport(name, from)
 	if err != nil {
-		return nil, failure.New(failure.InvalidRequest, err, "")
+		return nil, failure.New(failure.InvalidRequest, err, "a file that windlass memory export NAME -o FILE has written, as it was written")
 	}
 	out := &Imported{}
 	_, _, err = f.Append(ctx, func(h *History) (*Entry, error) {
@@ -105,7 +105,8 @@ func (s *Store) Import(ctx context.Context, bank, person, name string, from io.R
 		}
 		after := h.with(e)
 		if wrong := after.Files(after.Now()).Check(); wrong != "" {
-			return nil, failure.Newf(failure.InvalidRequest, "import %s into the bank %s: %s", name, bank, problem(wrong))
+			return nil, failure.New(failure.InvalidRequest, fmt.Errorf("import %s into the bank %s: %s", name, bank, problem(wrong)),
+				"windlass memory import with the name of another bank, or windlass memory edit "+bank+" PATH --rename or --delete before")
 		}
 		out.Divergent = after.divergent(e)
 		return e, nil

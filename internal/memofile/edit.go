@@ -2,6 +2,7 @@ package memofile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -45,7 +46,7 @@ func (s *Store) Edit(ctx context.Context, person string, c *memo.Command, seen s
 		res := c.Run(now, now)
 		switch {
 		case res.Failed:
-			return nil, failure.Newf(failure.InvalidRequest, "%s", strings.TrimPrefix(res.Text, "Error: "))
+			return nil, failure.New(failure.InvalidRequest, errors.New(strings.TrimPrefix(res.Text, "Error: ")), "windlass memos list")
 		case res.Change == nil:
 			if len(res.Read) > 0 {
 				had = res.Read[0]
@@ -105,7 +106,7 @@ func (s *Store) Forget(ctx context.Context, person, id string) (*Forgotten, erro
 	var out *Forgotten
 	err = f.Rewrite(ctx, func(h *History) (entries []*Entry, err error) {
 		if out, entries = h.without(id); out.Versions == 0 {
-			return nil, failure.Newf(failure.InvalidRequest, "forget the memo %s: there is no text of it any more", id)
+			return nil, failure.New(failure.InvalidRequest, fmt.Errorf("forget the memo %s: there is no text of it any more", id), "windlass memos history "+id)
 		}
 		last := &Entry{By: memo.Writer{Person: person}, Command: commandForget, Versions: []Version{{Memo: id, Gone: true}}}
 		return append(entries, last), f.seal(h, last)

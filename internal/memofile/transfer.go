@@ -54,7 +54,7 @@ type Imported struct {
 func (s *Store) Import(ctx context.Context, scope, person, name string, from io.Reader) (*Imported, error) {
 	versions, err := readExport(name, from)
 	if err != nil {
-		return nil, failure.New(failure.InvalidRequest, err, "")
+		return nil, failure.New(failure.InvalidRequest, err, "a file that windlass memos export -o FILE has written, as it was written")
 	}
 	f, err := s.file(scope)
 	if err != nil {
@@ -79,7 +79,8 @@ func (s *Store) Import(ctx context.Context, scope, person, name string, from io.
 			return nil, nil //nolint:nilnil // see ledger.File.Append
 		}
 		if n := len(h.with(e).Now()); n > memo.MaxMemos {
-			return nil, failure.Newf(failure.InvalidRequest, "import %s: there would be %d memos of the scope %s, the limit is %d", name, n, scope, memo.MaxMemos)
+			return nil, failure.New(failure.InvalidRequest, fmt.Errorf("import %s: there would be %d memos of the scope %s, the limit is %d", name, n, scope, memo.MaxMemos),
+				"windlass memos delete ID for those that nobody needs")
 		}
 		return e, f.seal(h, e)
 	})

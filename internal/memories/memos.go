@@ -235,7 +235,8 @@ func (d *Memos) change(ctx context.Context, tool, id string, args map[string]any
 	}
 	c, err := memo.Read(tool, text)
 	if err != nil {
-		return nil, failure.New(failure.InvalidRequest, errors.New(strings.TrimPrefix(err.Error(), "Error: ")), "")
+		return nil, failure.New(failure.InvalidRequest, errors.New(strings.TrimPrefix(err.Error(), "Error: ")),
+			fmt.Sprintf("a text of 1 to %d characters, and --tag TAG for each of up to %d tags, as --tag gotcha --tag api-design", memo.MaxText, memo.MaxTags))
 	}
 	err = d.audited(ctx, audit.MemoEdit, id, func(ctx context.Context) error {
 		e, had, err := d.store.Edit(ctx, d.By, c, seen)

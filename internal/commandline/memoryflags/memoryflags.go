@@ -37,6 +37,8 @@ func (e *Edit) Do(ctx context.Context, in io.Reader, out io.Writer, desk *memori
 	switch {
 	case e.Delete:
 		return desk.Delete(ctx, bank, path)
+	case e.HasName && e.Rename == "":
+		return nil, exit.UsageError(errors.New("--rename needs the new path, and it is empty"), "--rename PATH, as --rename done/todo.md")
 	case e.HasName:
 		return desk.Rename(ctx, bank, path, e.Rename)
 	}
@@ -80,7 +82,7 @@ func edit(ctx context.Context, in io.Reader, out io.Writer, desk *memories.Desk,
 	}
 	text, err := change(draft.Text)
 	if err != nil {
-		return nil, err
+		return nil, exit.With(exit.Failed, err, "--file FILE, or another editor in VISUAL; the bank is as it was")
 	}
 	done, err := desk.Put(ctx, draft, text)
 	if err == nil {
@@ -136,9 +138,33 @@ func Import(ctx context.Context, in io.Reader, desk *memories.Desk, bank, file s
 	return desk.Import(ctx, bank, filepath.ToSlash(file), f)
 }
 
+// NoTable refuses --wide where one text is shown.
+func NoTable(wide bool) error {
+	if !wide {
+		return nil
+	}
+	return exit.UsageError(errors.New("--wide is of tables, and this shows one text, which is whole anyway"), "the command without --wide")
+}
+
+// CheckVersion refuses a --version of windlass memory show without an id, or without a path.
+func CheckVersion(flags *pflag.FlagSet, bank string, hasPath bool) error {
+	if flags.Changed("version") && !hasPath {
+		return exit.UsageError(errors.New("--version goes with PATH"), "windlass memory history "+bank)
+	}
+	return Filled(flags, "version", "the id of a version", "windlass memory history "+bank)
+}
+
 // Forget is what the flags of windlass memory forget say.
 type Forget struct {
 	Remembered, Session string
+}
+
+// Filled demands that a flag which is given has a value: what it is, and what shows those that there are.
+func Filled(flags *pflag.FlagSet, name, what, hint string) error {
+	if f := flags.Lookup(name); f.Changed && f.Value.String() == "" {
+		return exit.UsageError(fmt.Errorf("--%s needs %s, and it is empty", name, what), hint)
+	}
+	return nil
 }
 
 // Flags declares the flags of remembered texts.
@@ -150,7 +176,14 @@ func (f *Forget) Flags(flags *pflag.FlagSet) {
 // Args returns what takes the arguments: none where one of the flags is given, else both.
 func (f *Forget) Args(name, both cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if f.Remembered != "" || f.Session != "" {
+		err := Filled(cmd.Flags(), "remembered", "the hash of a remembered text", "windlass memory show NAME --remembered")
+		if err == nil {
+			err = Filled(cmd.Flags(), "session", "the id of a session", "windlass memory show NAME --remembered")
+		}
+		switch {
+		case err != nil:
+			return err
+		case f.Remembered != "" || f.Session != "":
 			return name(cmd, args)
 		}
 		return both(cmd, args)

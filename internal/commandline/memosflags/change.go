@@ -115,7 +115,7 @@ func (e *edit) do(ctx context.Context, c *Console, desk *memories.Memos, file st
 	}
 	text, err := change(m.Text)
 	if err != nil {
-		return nil, err
+		return nil, exit.With(exit.Failed, err, "windlass memos edit "+e.id+" --file FILE, or another editor in VISUAL; the memo is as it was")
 	}
 	done, err := desk.Edit(ctx, e.id, &text, nil, m.Version)
 	if err == nil {
