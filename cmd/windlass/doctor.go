@@ -27,8 +27,8 @@ func newDoctorCommand(con *console) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check what windlass needs: ClickHouse, npm, keys",
 		Long: "Shows where windlass keeps its files, where its ClickHouse comes from and whether it answers, and which keys are\n" +
-			"set. It starts an engine that is on this machine, and fetches none. Exit code 6 when there is no\n" +
-			"ClickHouse, 2 when windlass.json is wrong.",
+			"set, and which files of banks and memos cannot be read. It starts an engine that is on this machine,\n" +
+			"and fetches none. Exit code 6 when there is no ClickHouse, 2 when windlass.json is wrong.",
 		Example: "  windlass doctor\n  windlass doctor --json",
 		Args:    noArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runDoctor(cmd.Context(), con) },

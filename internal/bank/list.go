@@ -14,6 +14,7 @@ import (
 	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/ledger"
 )
 
 // Info is a bank in a list.
@@ -47,7 +48,11 @@ func (s *Store) List(every bool) ([]Info, error) {
 		if info.Err != nil {
 			continue
 		}
-		h, err := s.at(info.Ref).Read()
+		f := s.at(info.Ref)
+		h, err := f.Read()
+		if err == nil && h.Last() == 0 {
+			err = f.Whole()
+		}
 		if info.Err = err; err == nil {
 			info.sum(h)
 		}
@@ -116,6 +121,29 @@ func unlisted(dir string, err error) error {
 	return failure.New(failure.StorageFailed, fmt.Errorf("list the banks in %s: %w", dir, err), "")
 }
 
+// Check reads the files of all banks of a home, and changes nothing.
+func Check(home string) (out []ledger.Health, err error) {
+	s := Open(home, "", nil)
+	found, err := s.find(true)
+	for _, info := range found {
+		if info.Err != nil { // its folder is that of the file
+			out = append(out, ledger.Health{Path: filepath.Join(info.Ref.Folder, info.Ref.Name+suffix), Err: info.Err})
+			continue
+		}
+		out = append(out, s.at(info.Ref).Health())
+	}
+	return out, err
+}
+
+// Whole is an error where the file of a bank is there and has no whole entry, so that it seems not to be there.
+func (s *Store) Whole(bank string) error {
+	f, err := s.file(bank)
+	if err != nil {
+		return err
+	}
+	return f.Whole()
+}
+
 // findIn returns the banks in a folder of the home. They are those of a project folder, which their heads name where it is
 // nil.
 func (s *Store) findIn(dir string, folder *string) (out []Info, err error) {
@@ -129,8 +157,11 @@ func (s *Store) findIn(dir string, folder *string) (out []Info, err error) {
 			continue
 		}
 		path := filepath.Join(dir, f.Name())
-		switch in, err := s.folderOf(path); {
-		case errors.Is(err, io.EOF): // whoever makes it has not written into it yet, or died
+		in, err := s.folderOf(path)
+		if errors.Is(err, io.EOF) { // it was cut, or whoever makes it has not written into it yet, or died
+			err = ledger.Cut(noun, path)
+		}
+		switch {
 		case folder != nil:
 			out = append(out, Info{Ref: Ref{Name: name, Folder: *folder}})
 		case err != nil:

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,15 +56,24 @@ func TestListOfDamagedBanks(t *testing.T) {
 		return path
 	}
 	write(filepath.Join(root, "stray"), "x")
-	write(filepath.Join(dir, "empty.bank"), "")
+	empty := write(filepath.Join(dir, "empty.bank"), "")
 	write(filepath.Join(dir, "No name.bank"), "x\n")
-	write(filepath.Join(dir, "torn.bank"), `{"windlass_bank":1`)
+	torn := write(filepath.Join(dir, "torn.bank"), `{"windlass_bank":1`)
 	damaged := write(filepath.Join(dir, "short.bank"), "\n")
 	foreign := write(filepath.Join(root, "0123456789abcdef", "notes.bank"), b.text(t))
 	list, err := b.store().List(false)
 	require.NoError(t, err)
-	require.Len(t, list, 2)
-	require.NoError(t, list[0].Err)
+	require.Len(t, list, 4)
+	require.Equal(t, Ref{"empty", b.folder}, list[0].Ref)
+	const cut = " has no whole entry: it was cut off, or whoever began it died before the first one was written"
+	require.EqualError(t, list[0].Err, "bank "+empty+cut)
+	require.True(t, failure.Is(list[0].Err, failure.Damaged))
+	require.NoError(t, list[1].Err)
+	require.EqualError(t, list[3].Err, "bank "+torn+cut)
+	require.EqualError(t, b.store().Whole("torn"), "bank "+torn+cut)
+	require.NoError(t, b.store().Whole(noteBank))
+	require.NoError(t, b.store().Whole("none"))
+	list = slices.Delete(list, 0, 1)
 	require.Equal(t, Ref{"short", b.folder}, list[1].Ref)
 	const sum = ": the line does not match its checksum: it was changed, or a line before it was added, removed or moved"
 	require.EqualError(t, list[1].Err, "bank "+damaged+" is damaged at line 1"+sum)
@@ -75,7 +86,50 @@ func TestListOfDamagedBanks(t *testing.T) {
 	require.Equal(t, map[Ref]string{
 		{noteBank, b.folder}: "<nil>", {"short", dir}: "bank " + damaged + " is damaged at line 1" + sum,
 		{noteBank, filepath.Dir(foreign)}: "bank " + foreign + " is damaged at line 1: it is that of another bank",
+		{"empty", dir}:                    "bank " + empty + cut, {"torn", dir}: "bank " + torn + cut,
 	}, errs)
+}
+
+// What was cut of a bank is told: nothing looks like a bank that is not there. Half a line behind others is what a process that
+// died has left, and no damage.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	none, err := Check(b.home)
+	require.NoError(t, err)
+	require.Empty(t, none)
+	begin(t, b.store(), "s").does(t, create(notePath, "four"))
+	whole := b.text(t)
+	lines := strings.SplitAfter(whole, "\n")
+	require.Len(t, lines, 4)
+	for size, want := range map[int]struct {
+		entries int
+		left    int64
+		cut     bool
+	}{
+		len(whole): {2, 0, false}, len(whole) - 3: {1, int64(len(lines[2]) - 3), false},
+		len(lines[0]) + 9: {0, 9, true}, len(lines[0]): {0, 0, true}, 5: {cut: true}, 0: {cut: true},
+	} {
+		require.NoError(t, os.WriteFile(b.path(t), []byte(whole[:size]), 0o600))
+		found, err := Check(b.home)
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+		h := found[0]
+		require.Equal(t, b.path(t), h.Path)
+		require.Equal(t, want.entries, h.Entries, size)
+		require.Equal(t, want.cut, h.Err != nil, size)
+		if !want.cut {
+			require.Equal(t, want.left, h.Left)
+			continue
+		}
+		require.ErrorContains(t, h.Err, " has no whole entry: ")
+		list, err := b.store().List(false)
+		require.NoError(t, err)
+		require.ErrorContains(t, list[0].Err, " has no whole entry: ")
+		require.ErrorContains(t, b.store().Whole(noteBank), " has no whole entry: ")
+		begin(t, b.store(), "s") // whoever writes begins it anew
+		require.NoError(t, b.store().Whole(noteBank))
+	}
 }
 
 func TestListErrors(t *testing.T) {

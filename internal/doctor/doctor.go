@@ -20,18 +20,19 @@ import (
 
 // Report is what an examination found. Secrets are in it only as set or not set.
 type Report struct {
-	Home       string     `json:"home"`
-	Cache      string     `json:"cache"`
-	Config     string     `json:"config,omitempty"` // windlass.json; empty: there is none
-	ClickHouse ClickHouse `json:"clickhouse"`
-	Npm        string     `json:"npm,omitempty"` // its path; empty: not found
-	Model      string     `json:"model,omitempty"`
-	BaseURL    string     `json:"base_url,omitempty"`
-	Endpoints  []Endpoint `json:"endpoints,omitempty"` // of the models that windlass.json names one for
-	Embedder   Embedder   `json:"embedder"`
-	Keys       []Key      `json:"keys"`
-	Secrets    Secrets    `json:"secrets"`
-	Problems   []string   `json:"problems"`
+	Home       string       `json:"home"`
+	Cache      string       `json:"cache"`
+	Config     string       `json:"config,omitempty"` // windlass.json; empty: there is none
+	ClickHouse ClickHouse   `json:"clickhouse"`
+	Npm        string       `json:"npm,omitempty"` // its path; empty: not found
+	Model      string       `json:"model,omitempty"`
+	BaseURL    string       `json:"base_url,omitempty"`
+	Endpoints  []Endpoint   `json:"endpoints,omitempty"` // of the models that windlass.json names one for
+	Embedder   Embedder     `json:"embedder"`
+	Keys       []Key        `json:"keys"`
+	Secrets    Secrets      `json:"secrets"`
+	Memory     []MemoryFile `json:"memory,omitempty"`
+	Problems   []string     `json:"problems"`
 	// Warnings are of what works and may not be meant, and of sessions that cannot be read.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -82,6 +83,10 @@ func Examine(ctx context.Context, o Options) Report {
 	r.ClickHouse = examineClickHouse(ctx, o.Database)
 	if old := r.ClickHouse.Old; old != nil {
 		r.Warnings = append(r.Warnings, old.String())
+	}
+	files, err := examineMemory(o.Database.Home)
+	if r.Memory = files; err != nil {
+		r.Warnings = append(r.Warnings, err.Error())
 	}
 	backlog, unreadable, err := archive.LocalBacklog(o.Database.Home, o.Database.Address())
 	r.ClickHouse.Waiting = backlog

@@ -18,6 +18,7 @@ func (r *Report) Findings(t *term.Table, waiting string) {
 	t.Add("ClickHouse", databaseFinding(r.ClickHouse))
 	databaseFindings(t, r.ClickHouse)
 	t.Add("  waiting", waiting)
+	memoryFindings(t, r.Memory)
 	t.Add("secrets", secretsFinding(r.Secrets))
 	t.Add("npm", cmp.Or(r.Npm, "not found"))
 	t.Add("model", cmp.Or(r.Model, "none set (WINDLASS_MODEL, --model, or in the cascade)"))

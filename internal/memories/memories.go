@@ -73,6 +73,9 @@ func (d *Desk) bank(name string) (*bank.History, error) {
 	if err != nil || h.Last() > 0 {
 		return h, err
 	}
+	if err := d.store.Whole(name); err != nil {
+		return nil, err
+	}
 	var names []string
 	if all, err := d.List(false); err == nil { // a hint is worth no error
 		for i := range all {

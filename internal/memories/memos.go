@@ -70,6 +70,9 @@ func (m *Memo) Who() string {
 // versions returns all versions of the memos of a scope.
 func (d *Memos) versions(scope string) ([]Memo, error) {
 	h, err := d.store.Read(scope)
+	if err == nil && h.Last() == 0 {
+		err = d.store.Whole(scope)
+	}
 	if err != nil {
 		return nil, err
 	}
