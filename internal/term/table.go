@@ -22,6 +22,7 @@ type column struct {
 	right bool     // it holds numbers
 	key   bool     // it is never cut
 	wraps bool     // it goes on in the next line instead of being cut; the last column only
+	parts bool     // and so does a word of it that is longer than a line
 	short []string // what stands in each row where there is little room
 }
 
@@ -74,6 +75,12 @@ func (t *Table) Drop(heads ...string) *Table {
 func (t *Table) WrapLast() *Table {
 	t.columns[len(t.columns)-1].wraps = true
 	return t
+}
+
+// BreakLast is WrapLast, with words divided that are longer than a line: for texts that nobody copies a word of.
+func (t *Table) BreakLast() *Table {
+	t.columns[len(t.columns)-1].parts = true
+	return t.WrapLast()
 }
 
 // Shorten gives a column other cells, a cell for each row, that are shown when the table is too wide
@@ -163,6 +170,9 @@ func (p *tableWriter) row(cells []string) {
 		switch {
 		case col.wraps && runewidth.StringWidth(c) > where.width:
 			lines := Wrapped(c, where.width)
+			if col.parts {
+				lines = divided(lines, where.width)
+			}
 			c, rest = lines[0], lines[1:]
 		case !col.key && runewidth.StringWidth(c) > where.width:
 			c = runewidth.Truncate(c, where.width, "…")
@@ -210,6 +220,21 @@ func (p *tableWriter) rest(lines []string, where place) {
 		}
 		p.WriteString(strings.Repeat(" ", at) + l + "\n")
 	}
+}
+
+// divided returns lines with those divided that are longer than a width.
+func divided(lines []string, width int) (out []string) {
+	for _, l := range lines {
+		for runewidth.StringWidth(l) > width {
+			first := runewidth.Truncate(l, width, "")
+			if first == "" { // not even one character has room
+				break
+			}
+			out, l = append(out, first), l[len(first):]
+		}
+		out = append(out, l)
+	}
+	return out
 }
 
 // Wrapped divides a text between its words into lines of a width, at least one. A word that is longer

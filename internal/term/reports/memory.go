@@ -193,7 +193,7 @@ func Remembered(list []memories.Remembered) *term.Table {
 		}
 		t.Add(string(r.Hash), minute(r.At), r.Session, r.Key.String(), whoSaid(r), term.Count(int64(r.Bytes)), readBy(r.ReadBy), begins)
 	}
-	return t.Key("text").Drop("where", "read by", "bytes", "who").WrapLast()
+	return t.Key("text").Drop("where", "read by", "bytes", "who").BreakLast()
 }
 
 // mostBegins is how many bytes of a remembered text a list shows.

@@ -29,7 +29,7 @@ func Memos(list []memories.Memo) *term.Table {
 		}
 		t.Add(append(cells, oneline.Of(m.Text))...)
 	}
-	return t.Key("memo").Shorten("saved", short).Drop("told", "by", "scope", "tags").WrapLast()
+	return t.Key("memo").Shorten("saved", short).Drop("told", "by", "scope", "tags").BreakLast()
 }
 
 // unreadNote says that none of the newest runs was told of a memo; "" of others.
@@ -75,7 +75,7 @@ func MemoVersions(list []memories.Memo) *term.Table {
 		state := stateOf(&memories.Version{Forgotten: m.Forgotten, Gone: m.Gone, Current: m.Current, Imported: m.Imported})
 		t.Add(m.ID, m.Version, minute(m.At), oneline.Of(m.Who()), m.Key.String(), oneline.Of(m.Command), state, readBy(m.ReadBy), oneline.Of(m.Text))
 	}
-	return t.Key("memo").Shorten("at", short).Drop("where", "told to", "version", "by", "command").WrapLast()
+	return t.Key("memo").Shorten("at", short).Drop("where", "told to", "version", "by", "command").BreakLast()
 }
 
 // MemoAdded says what saving a memo has come to.

@@ -29,6 +29,15 @@ func TestMemoTables(t *testing.T) {
 	unread := slices.Clone(list[:2])
 	unread[1].Unread = true
 	var b bytes.Buffer
+	long := []memories.Memo{{ID: "m4a2b3c4d", Scope: "project", Version: "4c82cb466b5aec1f", Text: "A word: " + strings.Repeat("x", 300), Written: memories.Written{At: noon, Person: "ann", Command: "add"}}}
+	for _, table := range []*term.Table{Memos(long), MemoVersions(long)} {
+		var out strings.Builder
+		require.NoError(t, table.Render(&out, term.Room{Width: 80}))
+		for line := range strings.Lines(out.String()) {
+			require.LessOrEqual(t, len(strings.TrimSuffix(line, "\n")), 80, "a word that is longer than a line is divided")
+		}
+		require.Equal(t, 300, strings.Count(out.String(), "x")-strings.Count(out.String(), "text"), "and nothing of it is left out")
+	}
 	for _, width := range []int{80, 200, 0} {
 		fmt.Fprintf(&b, "-- %d columns --\n", width)
 		for _, table := range []*term.Table{Memos(list[:2]), Memos(unread), MemoVersions(list)} {
