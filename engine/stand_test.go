@@ -167,10 +167,10 @@ func TestStandingIsNotTaken(t *testing.T) {
 			"the answer has no state block that could be taken, so the one before it stays: a section ### STATE has none of the lines Goal:, Context:, Resolved:, Technical anchors: and Next: before the next heading",
 		}},
 		{"Hi\n```\nx\nSCRATCHPAD:\nlost", "Hi\n```\nx\nSCRATCHPAD:\nlost", "Hi\n```\nx\nSCRATCHPAD:\nlost", []string{
-			`the answer has no scratchpad that could be taken, so the one before it stays: the line "SCRATCHPAD:" is in a block of code that does not end`,
+			`the answer has no scratchpad that could be taken, so the one before it stays: "SCRATCHPAD:" is in a block of code that does not end`,
 		}},
 		{"Hi\n**SCRATCHPAD:** lost", "Hi\n**SCRATCHPAD:** lost", "Hi\n**SCRATCHPAD:** lost", []string{
-			`the answer has no scratchpad that could be taken, so the one before it stays: the line "**SCRATCHPAD:** lost" is not SCRATCHPAD: at the beginning of a line`,
+			`the answer has no scratchpad that could be taken, so the one before it stays: "**SCRATCHPAD:**" is not SCRATCHPAD: at the beginning of a line`,
 		}},
 		{"Hi\nSCRATCHPAD: a\x1b[31m\n### STATE\nGoal: a\u202eb", "Hi", "Hi", []string{
 			"the state block of the answer has the character U+202E, which nobody sees: the one before it stays",

@@ -10,7 +10,7 @@ import (
 
 // Lines that are meant to begin a scratchpad or a state block and do not.
 var (
-	likeMark  = regexp.MustCompile(`^[ \t*_#]*SCRATCHPAD[ \t*_]*(?::|$)`)
+	likeMark  = regexp.MustCompile(`^[ \t*_#]*SCRATCHPAD[ \t*_]*(?::[*_]*|$)`)
 	likeState = regexp.MustCompile(`^[ \t*_]*(?:#{1,6}[ \t*_]*)?STATE[ \t*_]*:?[ \t*_]*$`)
 )
 
@@ -29,24 +29,25 @@ func Missed(answer, name string) string {
 	outside, inside, fenced := "", "", false
 	for l := range strings.Lines(answer) {
 		l = strings.TrimRight(l, "\r\n")
+		mark := like.FindString(l) // the text behind it is not quoted: it may be redacted
 		switch {
 		case fenceLine.MatchString(l):
 			fenced, inside = !fenced, ""
-		case !like.MatchString(l):
+		case mark == "":
 		case fenced:
-			inside = l
+			inside = mark
 		default:
-			outside = l
+			outside = mark
 		}
 	}
 	if fenced && inside != "" {
-		return fmt.Sprintf("the line %q is in a block of code that does not end", excerpt.Line(inside, mostOfLine))
+		return fmt.Sprintf("%q is in a block of code that does not end", excerpt.Line(inside, mostOfMark))
 	}
 	if outside != "" {
-		return fmt.Sprintf("the line %q is not %s at the beginning of a line", excerpt.Line(outside, mostOfLine), line)
+		return fmt.Sprintf("%q is not %s at the beginning of a line", excerpt.Line(outside, mostOfMark), line)
 	}
 	return ""
 }
 
-// mostOfLine is how much of a line a warning quotes, in bytes.
-const mostOfLine = 60
+// mostOfMark is how much of a mark a warning quotes, in bytes.
+const mostOfMark = 60
