@@ -87,7 +87,7 @@ func TestUnwrittenSectors(t *testing.T) {
 	require.ErrorAs(t, err, new(*DamageError), "a sector is written as a whole")
 }
 
-// A head that the disk did not get is that of a bank without entries.
+// A head that the disk did not get is that of a bank without entries, which the list tells.
 func TestUnwrittenHead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -96,7 +96,8 @@ func TestUnwrittenHead(t *testing.T) {
 		require.NoError(t, os.WriteFile(b.path(t), []byte(text), 0o600))
 		list, err := b.store().List(true)
 		require.NoError(t, err)
-		require.Empty(t, list)
+		require.Len(t, list, 1)
+		require.ErrorContains(t, list[0].Err, " has no whole entry: ")
 		requireLines(t, b, nil)
 	}
 }
