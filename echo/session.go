@@ -73,6 +73,7 @@ type Session struct {
 
 	// Withdrawals are the messages that persons have taken out of its views; nil: none.
 	Withdrawals *Withdrawals
+	KeepsValues bool // texts for models have the values of withdrawn answers still: it began under rules that had it so
 
 	copied int // callouts that it had when it was forked
 }
@@ -82,7 +83,7 @@ type Session struct {
 func (s *Session) Fork() *Session {
 	return &Session{
 		ID: s.ID, Phases: slices.Clip(s.Phases), State: maps.Clone(s.State), Callouts: slices.Clip(s.Callouts), copied: len(s.Callouts),
-		Withdrawals: s.Withdrawals,
+		Withdrawals: s.Withdrawals, KeepsValues: s.KeepsValues,
 	}
 }
 

@@ -98,6 +98,7 @@ func newRun(r *Runner, spec Spec) *run {
 	x.rec = &core.Recorder{
 		Cascade: spec.Cascade.CascadeID, Rules: core.Ruleset(cmp.Or(spec.Rules, core.Rules)), Mask: cmp.Or[effect.Mask](r.Mask, effect.NoMask{}), Observer: &core.Watcher{To: r.Observer},
 	}
+	x.session.KeepsValues = x.rec.Rules.KeepsValues()
 	x.rec.Recorder = x.newRecorder()
 	for _, e := range spec.Recording {
 		x.own.shelf.Add(e)

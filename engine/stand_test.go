@@ -177,12 +177,12 @@ func TestStandingIsNotTaken(t *testing.T) {
 			"the scratchpad of the answer has the character U+001B, which nobody sees: the one before it stays",
 		}},
 	} {
-		for _, rules := range []int{5, 6} {
+		for _, rules := range []int{6, 7} {
 			b := setup(t, call("scratchpad", `{"action":"replace","text":"one"}`), say(tt.answer))
 			b.rules = rules
 			res, err := b.run(of, nil)
 			require.NoError(t, err)
-			if rules < 6 {
+			if rules < 7 {
 				require.Equal(t, tt.old, res.Output)
 				require.Empty(t, b.entries.of(echo.NodeWarning))
 				continue

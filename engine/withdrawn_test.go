@@ -278,7 +278,7 @@ func (s *withdrawnSession) run() {
 		past := s.sink.asRead(s.t)
 		s.sink = &inMemory{list: past[:len(past):len(past)]}
 		_, err := s.runner(s).Run(ctx, Spec{
-			Cascade: s.cascade(), Recording: past, WorkDir: "/scratch", Header: json.RawMessage(`{"rules":1,"session_id":"s1","cascade":` + s.source + `}`),
+			Cascade: s.cascade(), Recording: past, WorkDir: "/scratch", Header: json.RawMessage(`{"rules":7,"session_id":"s1","cascade":` + s.source + `}`),
 			Log: echo.ContinueLog("s1", uint64(len(past)), nil, nil, s.sink),
 		})
 		cancel()

@@ -70,6 +70,16 @@ func TestWithheldOutput(t *testing.T) {
 	require.Equal(t, "E the secret the secret the secret.", b.lastSent("e"))
 }
 
+// TestRulesBeforeKeepValues: a session that began under rules 6 tells values of dropped answers, as it did.
+func TestRulesBeforeKeepValues(t *testing.T) {
+	t.Parallel()
+	b := dropping(t, map[string][]answerFunc{"a": {say("the secret")}}, map[string]string{"b": "the secret"}, "")
+	b.rules = 6
+	_, err := b.run(`{"cascade_id":"c","phases":[{"name":"a","instructions":"A."},{"name":"b","instructions":"B."},{"name":"c","instructions":"C {{ outputs.a }}."}]}`, nil)
+	require.NoError(t, err)
+	require.Equal(t, "C the secret.", b.lastSent("c"))
+}
+
 // TestWithheldStructure: numbers and names stay, also in a text that is JSON.
 func TestWithheldStructure(t *testing.T) {
 	t.Parallel()

@@ -164,7 +164,7 @@ func TestVerifyFrozenWaits(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("testdata/frozen/waiting/*.jsonl")
 	require.NoError(t, err)
-	require.Len(t, paths, 6)
+	require.Len(t, paths, 7)
 	for _, path := range paths {
 		verifyFrozen(t, path)
 	}

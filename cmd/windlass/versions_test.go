@@ -68,7 +68,7 @@ func TestJournalsOfOtherVersions(t *testing.T) {
 	folder := config.SessionsDir(l.home)
 	versions := map[string]string{"one": "version 1" + old, "two": "version 2" + old, "four": "version 4" + newer}
 	for id := range versions {
-		text := strings.Replace(string(sound), `{"windlass_journal":3,"rules":6`, `{"windlass_journal":`+map[string]string{"one": "1", "two": "2", "four": "4"}[id], 1)
+		text := strings.Replace(string(sound), `{"windlass_journal":3,"rules":7`, `{"windlass_journal":`+map[string]string{"one": "1", "two": "2", "four": "4"}[id], 1)
 		require.NotEqual(t, string(sound), text)
 		require.NoError(t, os.Mkdir(filepath.Join(folder, id), 0o700))
 		require.NoError(t, os.WriteFile(archive.JournalPath(l.home, id), []byte(text), 0o600))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/engine/phasecontext"
+	"github.com/windlass-run/windlass/engine/withheld"
 	"github.com/windlass-run/windlass/internal/excerpt"
 )
 
@@ -16,7 +17,7 @@ import (
 // and other times, do not. Who raises Rules keeps the rules before, by a switch in this file, and
 // sets OldestRules to them.
 const (
-	Rules       = 6 // of sessions that begin
+	Rules       = 7 // of sessions that begin
 	OldestRules = 1 // that can still be replayed
 )
 
@@ -111,8 +112,11 @@ func (r Ruleset) NamesLookups() bool { return r >= 6 }
 
 // ChecksNotes decides: a scratchpad or state block that nobody sees whole is refused, and one that an answer writes in another
 // form is no part of what stands, stays in the answer, and is warned of; so is a project file of which nothing is shown.
-// Since rules 6.
-func (r Ruleset) ChecksNotes() bool { return r >= 6 }
+// Since rules 7.
+func (r Ruleset) ChecksNotes() bool { return r >= 7 }
+
+// KeepsValues decides: texts for models have values that come from answers which persons have taken out. Not since rules 7.
+func (r Ruleset) KeepsValues() bool { return r < withheld.Rules }
 
 // RulesError says that a session was begun under rules that this engine does not have.
 type RulesError struct {

@@ -67,7 +67,7 @@ func TestAnswers(t *testing.T) {
 		require.Equal(t, []bool{strings.Contains(tt.answer, "SCRATCHPAD:"), tt.state != ""}, []bool{hasScratchpad, hasState}, name)
 		require.Equal(t, tt.answer, Visible(tt.answer, continuity.InForce{Groups: 3, Memos: true}), name)
 	}
-	require.Equal(t, "Hi", Visible("Hi\n### STATE\nfine\n", continuity.InForce{StateBlock: true, Lenient: true}), "as before rules 6")
+	require.Equal(t, "Hi", Visible("Hi\n### STATE\nfine\n", continuity.InForce{StateBlock: true, Lenient: true}), "as before rules 7")
 	answer := "Hi\nSCRATCHPAD: p\n### STATE\nGoal: x"
 	require.Equal(t, "Hi\n### STATE\nGoal: x", Visible(answer, continuity.InForce{Scratchpad: true}))
 	require.Equal(t, "Hi\nSCRATCHPAD: p", Visible(answer, continuity.InForce{StateBlock: true}))

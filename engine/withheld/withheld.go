@@ -17,6 +17,9 @@ import (
 // Text stands for each text of a value that is withheld.
 const Text = "[dropped]"
 
+// Rules is the number of the rules of the engine since which values are withheld.
+const Rules = 7
+
 // shortest is the length from which a text is taken for a copy of an answer wherever it is: "yes" is what many say.
 const shortest = 20
 
@@ -32,7 +35,7 @@ type Values struct {
 
 // Of returns what is withheld of a session as it is now; nil: nothing is.
 func Of(s *echo.Session) *Values {
-	if s == nil || s.Withdrawals.Whole() {
+	if s == nil || s.KeepsValues || s.Withdrawals.Whole() {
 		return nil
 	}
 	v := &Values{session: s, set: map[string][]any{}, lists: map[string]string{}}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/windlass-run/windlass/cascade"
@@ -46,6 +47,8 @@ func (s *session) kept(list []Message) (names, forget []string) {
 			}
 		}
 	}
+	slices.Sort(names) // calls of one answer end in any order
+	slices.Sort(forget)
 	for i, name := range names {
 		if n := count[name]; n > 1 {
 			names[i] = fmt.Sprintf("%s (%s)", name, quantity.Of(n, "time"))

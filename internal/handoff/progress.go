@@ -10,6 +10,7 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/standing"
 	"github.com/windlass-run/windlass/engine/withheld"
@@ -184,8 +185,18 @@ func withheldFrom(p *progress) (*withheld.Values, *echo.Session) {
 	if taken.Whole() {
 		return nil, nil
 	}
-	s := &echo.Session{Phases: record.Records(p.record), State: p.record.Shared(), Withdrawals: taken}
+	s := &echo.Session{Phases: record.Records(p.record), State: p.record.Shared(), Withdrawals: taken, KeepsValues: keepsValues(p.record)}
 	return withheld.Of(s), s
+}
+
+// keepsValues reports whether a session began under rules that withhold none.
+func keepsValues(f *record.Fold) bool {
+	start := f.Start()
+	if start == nil {
+		return false
+	}
+	h, err := journal.HeaderOf(start)
+	return err == nil && h.Rules < withheld.Rules
 }
 
 // retracted returns the entries of a history that a person has taken back.
