@@ -49,7 +49,7 @@ func TestRead(t *testing.T) {
 		{ToolSave, `{"text":"a\u001b[31m"}`, "Error: The text of the memo has the control character U+001B. It can have line breaks and tabs, and no others"},
 		{ToolSave, `{"text":"a\u202eb"}`, "Error: The text of the memo has the character U+202E, which nobody sees. Write the text without it"},
 		{ToolEdit, `{"id":"m1","text":"a\u200b"}`, "Error: The text of the memo has the character U+200B, which nobody sees. Write the text without it"},
-		{ToolSave, `{"text":"👩‍👧 می‌خواهم"}`, ""},
+		{ToolSave, "{\"text\":\"👩\u200d👧 می\u200cخواهم\"}", ""},
 		{ToolSave, "{\"text\":\"a\xff\"}", "Error: The arguments are not valid UTF-8"},
 		{ToolSave, `[]`, "Error: The arguments are no JSON object"},
 		{ToolSave, `{"text":"a"`, "Error: The arguments are no JSON object"},

@@ -209,8 +209,11 @@ func readOut(m *echo.Message, text string) (all []string) {
 		all = append(append(all, state), partTexts(state)...)
 	}
 	for _, on := range []continuity.InForce{
-		{Scratchpad: true}, {StateBlock: true}, {Scratchpad: true, StateBlock: true},
-		{StateBlock: true, Lenient: true}, {Scratchpad: true, StateBlock: true, Lenient: true},
+		{Scratchpad: true},
+		{StateBlock: true},
+		{Scratchpad: true, StateBlock: true},
+		{StateBlock: true, Lenient: true},
+		{Scratchpad: true, StateBlock: true, Lenient: true},
 	} {
 		if visible := standing.Visible(text, on); visible != text {
 			all = append(all, visible)
