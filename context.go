@@ -23,7 +23,7 @@ type ContextChange struct {
 }
 
 // ContextChanged says what became of a [ContextChange]: which Messages, what their calls have left elsewhere (Kept) with the commands
-// that forget it (Forget), which phases are sent their tasks all the same (Tasks), and which banks of memory could not be told (Problems).
+// that forget it (Forget), and which phases are sent their tasks all the same (Tasks).
 type ContextChanged = groups.Changed
 
 // Groups lists the groups of messages of the session as they are now, in their order; those that were removed, too, when all are
@@ -37,7 +37,8 @@ func (r *Record) Groups(all bool) ([]Group, error) {
 // that before its next request, one that is stopped when it is resumed, and forks of a session that has ended. It may be called
 // while the session runs. r itself stays as it was read.
 //
-// The error is of [InvalidRequest] when there is nothing to change, of [UnknownMessage], or one of those of [Record.Groups].
+// The error is of [InvalidRequest] when there is nothing to change, of [UnknownMessage], of [StorageFailed] when a bank of memory could
+// not be told, whom the same call tells again, or one of those of [Record.Groups].
 func (r *Record) ChangeContext(ctx context.Context, c ContextChange) (*ContextChanged, error) {
 	wish := groups.Wish{Session: r.ID(), Action: c.Action, Groups: c.Groups, Messages: c.Messages, By: c.By, Via: echo.ViaProgram}
 	changed, err := groups.Change(ctx, r.app.Home(), time.Now(), &wish)

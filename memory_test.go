@@ -95,7 +95,6 @@ func TestContextOfAProgram(t *testing.T) {
 	done, err := record.ChangeContext(t.Context(), windlass.ContextChange{Action: echo.ViewDrop, Groups: []int{1, 2}, By: "ann"})
 	require.NoError(t, err)
 	require.Len(t, done.Messages, 4)
-	require.Empty(t, done.Problems)
 	require.NotContains(t, run("search", "second"), "Ann")
 	_, err = record.ChangeContext(t.Context(), windlass.ContextChange{Action: echo.ViewRestore, By: "ann"})
 	require.NoError(t, err)

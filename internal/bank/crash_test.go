@@ -277,7 +277,7 @@ func TestOrderOfSyncs(t *testing.T) {
 		ops = nil
 	}
 	s := begin(t, on(b, d), "s")
-	did("open", "write", "sync", "write", "sync")
+	did("open", "open", "write", "sync", "write", "sync")
 	s.does(t, create(notePath, "one"))
 	did("open", "write", "sync")
 	s.does(t, view(notePath))

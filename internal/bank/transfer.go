@@ -95,7 +95,7 @@ func (s *Store) Import(ctx context.Context, bank, person, name string, from io.R
 			known[v.ID] = true
 			e.Versions = append(e.Versions, v)
 		}
-		e.Texts = unknown(h, texts)
+		e.Texts = unknown(h, notWithdrawn(h, texts))
 		out.Versions, out.Texts = len(e.Versions), len(e.Texts)
 		if out.Known += len(texts) - out.Texts; out.Versions+out.Texts == 0 {
 			return nil, nil //nolint:nilnil // see ledger.File.Append

@@ -69,3 +69,26 @@ func withdrawn(h *History) func(e *Entry, t *memory.Text) bool {
 		return len(gone) > 0 && t.Message != "" && gone[writerOf(t.Session, e.By.Began)][t.Message]
 	}
 }
+
+// notWithdrawn returns those of some texts that the bank does not have of their sessions as withdrawn: an older export brings
+// nothing back that people have taken out since.
+func notWithdrawn(h *History, texts []memory.Text) (out []memory.Text) {
+	type said struct {
+		session string
+		hash    echo.Hash
+	}
+	gone, isOut := map[said]bool{}, withdrawn(h)
+	for _, e := range h.Entries {
+		for i := range e.Texts {
+			if t := &e.Texts[i]; isOut(e, t) {
+				gone[said{t.Session, t.Hash}] = true
+			}
+		}
+	}
+	for i := range texts {
+		if !gone[said{texts[i].Session, texts[i].Hash}] {
+			out = append(out, texts[i])
+		}
+	}
+	return out
+}

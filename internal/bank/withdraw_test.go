@@ -83,6 +83,38 @@ func TestWithdraw(t *testing.T) {
 	require.Equal(t, []string{"first: two", "second: three", "first: late"}, textsOf(b.history(t), b.history(t).Now()))
 }
 
+// An export from before does not bring a text back that was withdrawn since; what another session said elsewhere it brings.
+func TestImportOfWithdrawn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	s := begin(t, b.store(), "s")
+	_, err := s.Remember(t.Context(), withMessages(remembering("s", 1, "one", "two")))
+	require.NoError(t, err)
+	var export strings.Builder
+	require.NoError(t, b.store().Export(noteBank, &export))
+	require.NoError(t, b.store().Withdraw(t.Context(), noteBank, "ann", withdrawal("s", 1, "one")))
+	done, err := b.store().Import(t.Context(), noteBank, "ann", "x", strings.NewReader(export.String()))
+	require.NoError(t, err)
+	require.Equal(t, Imported{Known: 2}, *done)
+	require.Equal(t, []string{"s: two"}, textsOf(b.history(t), b.history(t).Now()))
+	done, err = b.store().Import(t.Context(), noteBank, "ann", "x", strings.NewReader(strings.ReplaceAll(export.String(), `"session":"s"`, `"session":"t"`)))
+	require.NoError(t, err)
+	require.Equal(t, Imported{Texts: 1, Known: 1}, *done)
+}
+
+// Nothing to write makes no file: an import of nothing, or a write that is refused.
+func TestNothingMakesNoFile(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	_, err := b.store().Import(t.Context(), noteBank, "ann", "x", strings.NewReader(`{"windlass_bank_export":1,"name":"notes"}`+"\n"))
+	require.NoError(t, err)
+	require.NoFileExists(t, b.path(t))
+	_, err = b.store().Import(t.Context(), noteBank, "ann", "x", strings.NewReader("{}\n"))
+	require.Error(t, err)
+	require.NoError(t, b.store().Withdraw(t.Context(), noteBank, "ann", withdrawal("s", 1)))
+	require.NoFileExists(t, b.path(t))
+}
+
 // A session whose id was used before is another one.
 func TestWithdrawOfAnEarlierSession(t *testing.T) {
 	t.Parallel()

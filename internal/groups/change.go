@@ -40,11 +40,11 @@ type Changed struct {
 	Kept      []string        `json:"kept,omitempty"`   // what the messages have left elsewhere, which stays
 	Forget    []string        `json:"forget,omitempty"` // the commands that take texts of it out of banks and memos
 	Tasks     []string        `json:"tasks,omitempty"`
-	Problems  []string        `json:"problems,omitempty"` // banks that could not be told
 }
 
 // Change leaves what a person wants for the run of the session, and a line of the audit. The error has the kind InvalidRequest when
-// there is nothing to change, UnknownMessage when a hash names none, or several.
+// there is nothing to change, UnknownMessage when a hash names none, or several. With a [*UntoldError] the change was left, and the same
+// one tells the banks again.
 func Change(ctx context.Context, home string, now time.Time, w *Wish) (c *Changed, err error) {
 	l := audit.Line{At: now.UTC(), By: w.By, Via: string(w.Via), What: audit.Context, Target: string(w.Action), Session: w.Session}
 	err = audit.Do(ctx, home, l, func() error {
@@ -65,6 +65,10 @@ func change(ctx context.Context, home string, now time.Time, w *Wish) (*Changed,
 	}
 	list, groups, err := s.wanted(w)
 	if err != nil {
+		// Whoever asks again may have been killed before the banks were told.
+		if problems := s.tellBanks(ctx, home, w.By, s.now); len(problems) > 0 {
+			err = errors.Join(err, untold(w.Session, problems))
+		}
 		return nil, err
 	}
 	steps := []echo.ViewChange{{Action: w.Action}}
@@ -93,7 +97,9 @@ func change(ctx context.Context, home string, now time.Time, w *Wish) (*Changed,
 		c.Kept, c.Forget = s.kept(list)
 	}
 	if err == nil {
-		c.Problems = s.tellBanks(ctx, home, w.By, after)
+		if problems := s.tellBanks(ctx, home, w.By, after); len(problems) > 0 {
+			return c, untold(w.Session, problems)
+		}
 	}
 	return c, err
 }

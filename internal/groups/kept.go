@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/standing"
 	"github.com/windlass-run/windlass/internal/bank"
+	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/oneline"
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/sessions"
@@ -104,8 +106,20 @@ func (s *session) tellBanks(ctx context.Context, home, person string, now *echo.
 			err = errors.New("another process keeps it")
 		}
 		if err != nil {
-			problems = append(problems, fmt.Sprintf("the bank %s, which may find the messages still, as before: %v", name, err))
+			problems = append(problems, fmt.Sprintf("the bank %s: %v", name, err))
 		}
 	}
 	return problems
+}
+
+// UntoldError says that banks that remember by themselves do not know what was taken out of a session, or put back, and find what
+// they found before.
+type UntoldError struct{ Problems []string }
+
+func (e *UntoldError) Error() string {
+	return "the messages are changed, and what banks have remembered of them is not: " + strings.Join(e.Problems, "; ")
+}
+
+func untold(session string, problems []string) error {
+	return failure.New(failure.StorageFailed, &UntoldError{problems}, "the same command again, when the bank can be written; windlass context groups "+session+" shows how the messages are")
 }

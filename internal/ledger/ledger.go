@@ -227,8 +227,11 @@ func (f *File[E, C]) Append(ctx context.Context, decide func(C) (*E, error)) (*E
 	defer unlock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	to, err := f.on.Open(f.path, os.O_RDWR|os.O_CREATE)
-	if err != nil {
+	to, err := f.on.Open(f.path, os.O_RDWR)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return f.first(decide)
+	case err != nil:
 		return nil, f.format.None, f.failed("open", err)
 	}
 	defer to.Close() //nolint:errcheck // it is synced where that counts
@@ -256,6 +259,24 @@ func (f *File[E, C]) Append(ctx context.Context, decide func(C) (*E, error)) (*E
 		}
 	}
 	return e, before, f.write(to, e)
+}
+
+// first is [File.Append] to a ledger that is not there: it is made when there is something to write.
+func (f *File[E, C]) first(decide func(C) (*E, error)) (*E, C, error) {
+	none := f.format.None
+	e, err := decide(none)
+	if e == nil || err != nil {
+		return nil, none, err
+	}
+	to, err := f.on.Open(f.path, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, none, f.failed("open", err)
+	}
+	defer to.Close() //nolint:errcheck // it is synced where that counts
+	if err := f.follow(to); err != nil {
+		return nil, none, err
+	}
+	return e, none, f.write(to, e)
 }
 
 func (f *File[E, C]) durable(e *E) bool { return f.format.Durable == nil || f.format.Durable(e) }

@@ -163,7 +163,11 @@ func (d *Desk) Export(name string, to io.Writer) (*Exported, error) {
 	out := &Exported{Bank: name, Files: len(h.Files(h.Now()))}
 	for _, e := range h.Entries {
 		out.Versions += len(e.Versions)
-		out.Texts += len(e.Texts)
+	}
+	for _, r := range h.Recollections() {
+		if !r.Withdrawn {
+			out.Texts++
+		}
 	}
 	return out, d.store.Export(name, to)
 }

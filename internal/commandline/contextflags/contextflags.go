@@ -3,6 +3,7 @@ package contextflags
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -104,13 +105,13 @@ func change(d *Door, action echo.ViewAction, short, long, example string) *cobra
 			}
 			w.Session, w.By = id, answerflags.UserName()
 			c, err := groups.Change(cmd.Context(), home, time.Now(), &w)
-			if err != nil {
+			if c == nil {
 				return err
 			}
-			return d.Print(c, func() error {
+			return errors.Join(d.Print(c, func() error {
 				_, err := fmt.Fprintln(d.Out(), reports.ContextChanged(c, d.Self()))
 				return err
-			})
+			}), err)
 		},
 	}
 	d.Flags(cmd)

@@ -116,7 +116,7 @@ func (d *Dying) PowerOff(t testing.TB, r *rand.Rand) {
 
 // Open implements [ledger.Files].
 func (d *Dying) Open(path string, flags int) (f ledger.Disk, err error) {
-	if flags&os.O_CREATE == 0 {
+	if flags == os.O_RDONLY {
 		if d.Dead {
 			return nil, ErrDied
 		}

@@ -51,9 +51,6 @@ func ContextChanged(c *groups.Changed, self string) string {
 			lines = append(lines, "  "+strings.Replace(command, "windlass", self, 1))
 		}
 	}
-	for _, problem := range c.Problems {
-		lines = append(lines, "Could not tell "+problem)
-	}
 	return strings.Join(lines, "\n")
 }
 
