@@ -51,7 +51,7 @@ func (b *Builder) Build(history []echo.Item, c echo.Carry) (Step, error) {
 	ask, events, err := b.guard.act()
 	if ask != nil || err != nil {
 		// Nothing was sent: what was tried is tried again with the answer.
-		c.Warned, c.Acting = d.carry.Warned, d.carry.Acting
+		c.Warned, c.Acting, c.Told = d.carry.Warned, d.carry.Acting, d.carry.Told
 		return Step{Ask: ask, Events: events, Carry: c}, err
 	}
 	b.close()

@@ -32,11 +32,7 @@ func (g *guard) compact(target, most int64) (*Ask, bool) {
 		g.reshape()
 		return nil, true
 	}
-	full := g.fullAt(g.limit())
-	allowance := min(max(percent(full, summaryShare), minSummary), maxSummary)
-	if n := g.settings.Summary.Tokens; n > 0 {
-		allowance = min(max(n, minSummary), percent(full, mostSummary))
-	}
+	allowance := g.allowance()
 	covers := g.coverable(target, most, allowance)
 	if covers == 0 { // the newest messages alone are too large
 		g.cutOversize()
@@ -45,6 +41,15 @@ func (g *guard) compact(target, most int64) (*Ask, bool) {
 		}
 	}
 	return g.askSummary(covers, allowance), true
+}
+
+// allowance is how many tokens a summary may have.
+func (g *guard) allowance() int64 {
+	full := g.fullAt(g.limit())
+	if n := g.settings.Summary.Tokens; n > 0 {
+		return min(max(n, minSummary), percent(full, mostSummary))
+	}
+	return min(max(percent(full, summaryShare), minSummary), maxSummary)
 }
 
 // coverable returns the index before which a summary should tell everything: at the beginning of a

@@ -12,7 +12,8 @@ import (
 // warns, once; above compact_percent it makes room down to target_percent, of the limit or, with
 // compact_at_tokens, of the size of which that is compact_percent: it moves the frontier,
 // removes tool results from the middle outward, has older messages summed up, and cuts tool
-// results that alone would not fit. Else the error names the largest message.
+// results that alone would not fit. Else the error names the largest message. Where what stays is too
+// large for compact_at_tokens, it makes room from a quarter above that on.
 type guard struct{ *draft }
 
 func (g *guard) act() (*Ask, []echo.Guard, error) {
@@ -22,6 +23,9 @@ func (g *guard) act() (*Ask, []echo.Guard, error) {
 		return nil, nil, nil
 	}
 	full := g.fullAt(limit)
+	if !g.surelyBelow(percent(full, p.WarnPercent)) { // what stays is counted only where that matters
+		full = g.fullAbove(full, limit)
+	}
 	warnAt, actAt := percent(full, p.WarnPercent), percent(full, p.CompactPercent)
 	if g.surelyBelow(warnAt) || g.size() < warnAt {
 		g.carry.Warned, g.carry.Acting = false, 0
@@ -30,7 +34,7 @@ func (g *guard) act() (*Ask, []echo.Guard, error) {
 	var events []echo.Guard
 	if !g.carry.Warned {
 		g.carry.Warned = true
-		events = append(events, echo.Guard{Event: echo.GuardWarning, Tokens: g.size(), Limit: limit})
+		events = append(events, echo.Guard{Event: echo.GuardWarning, Tokens: g.size(), Limit: limit, Detail: g.tooSmall(limit)})
 	}
 	if g.size() < actAt {
 		return nil, events, nil
@@ -67,6 +71,54 @@ func (g *guard) fullAt(limit int64) int64 {
 		return at/int64(p.CompactPercent)*100 + at%int64(p.CompactPercent)*100/int64(p.CompactPercent)
 	}
 	return limit
+}
+
+// overStay is the size at which room is made above what stays.
+func overStay(stay int64) int64 { return stay + stay/4 }
+
+// fullAbove is what becomes of the size of which the percentages are, where too much stays to make room for it.
+func (g *guard) fullAbove(full, limit int64) int64 {
+	percentage := int64(g.settings.Policy.Guard.CompactPercent)
+	if !g.settings.Summary.AboveWhatStays || full >= limit {
+		return full
+	}
+	at := overStay(g.stays(true))
+	return min(max(full, at/percentage*100+at%percentage*100/percentage), limit)
+}
+
+// stays counts what cannot be left out of the coming request, with room for a summary and, if asked for, the newest turn.
+func (g *guard) stays(newest bool) int64 {
+	n, from := g.settings.Fixed, len(g.nodes)
+	for newest && from > 0 {
+		if from--; !isToolResult(&g.nodes[from]) {
+			break
+		}
+	}
+	for i := range g.nodes {
+		if i >= from || g.survives(i) {
+			n += g.count.of(&g.nodes[i].cur)
+		}
+	}
+	if s := g.settings.Strategy; s == cascade.BudgetSummarize || s == "" {
+		return g.scaled(n) + g.allowance()
+	}
+	return g.scaled(n)
+}
+
+// tooSmall says once that compact_at_tokens is too small for what stays in each request, and "" where it is not.
+func (g *guard) tooSmall(limit int64) string {
+	at := g.settings.Policy.Guard.CompactAtTokens
+	if g.carry.Told || !g.settings.Summary.AboveWhatStays || g.fullAt(limit) >= limit {
+		return ""
+	}
+	stay := g.stays(false)
+	from := min(overStay(stay), percent(limit, g.settings.Policy.Guard.CompactPercent))
+	if from <= at {
+		return ""
+	}
+	g.carry.Told = true
+	return fmt.Sprintf("%d tokens of each request cannot be left out, too many for compact_at_tokens %d: room is made from %d tokens on; "+
+		"set it to that or more, or shorten the instructions, the input and the tools", stay, at, from)
 }
 
 // percent returns p percent of n without overflow.

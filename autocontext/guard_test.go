@@ -133,6 +133,61 @@ func TestGuardAtTokens(t *testing.T) {
 	}
 }
 
+// Where what stays is too large for compact_at_tokens, the guard makes room from a quarter above that on, not with every call,
+// and says so once.
+func TestGuardAtTokensBelowWhatStays(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range []cascade.BudgetStrategy{cascade.BudgetSummarize, cascade.BudgetSlidingWindow, cascade.BudgetPruneOldest} {
+		for _, by := range []string{"words", "results"} {
+			s := guarded(300_000, func(in *cascade.Intra) { in.Guard.CompactAtTokens, in.MaskAfter = 1000, 1000 })
+			s.Strategy, s.Summary.AboveWhatStays = strategy, true
+			p := newPhase(t, s)
+			p.items[1].Message = echo.NewText(echo.RoleUser, echo.KindTask, strings.Repeat("word ", 1600)) // about 2,000 tokens
+			warned, made, details, largest := 0, 0, []string(nil), int64(0)
+			for range 100 {
+				if by == "results" {
+					p.reads(1, 400)
+				} else {
+					p.say(filler(0, 400)).user(echo.KindTurnPrompt, "go on")
+				}
+				require.NoError(t, p.call())
+				for _, e := range p.events {
+					switch {
+					case e.Event == echo.GuardComplete:
+						made++
+					case e.Event == echo.GuardWarning && e.Detail != "":
+						details = append(details, e.Detail)
+					case e.Event == echo.GuardWarning:
+						warned++
+					}
+				}
+				largest = max(largest, p.size())
+			}
+			name := fmt.Sprint(strategy, " ", by)
+			require.Less(t, largest, int64(3000), name)
+			require.Greater(t, made, 10, name)
+			require.Less(t, made, 70, name)
+			require.Len(t, details, 1, name)
+			require.Regexp(t, `^2\d{3} tokens of each request cannot be left out, too many for compact_at_tokens 1000: room is made from 2\d{3} tokens on; set it to that or more, or shorten the instructions, the input and the tools$`, details[0], name)
+			require.Positive(t, warned, name)
+		}
+	}
+}
+
+// The newest turn stays, too: room is made once it is older, without a word of what to set.
+func TestGuardAtTokensBelowTheNewestTurn(t *testing.T) {
+	t.Parallel()
+	s := guarded(300_000, func(in *cascade.Intra) { in.Guard.CompactAtTokens, in.MaskAfter = 1000, 1000 })
+	s.Summary.AboveWhatStays = true
+	p := newPhase(t, s)
+	for i, want := range []string{"", "", warning + "; " + acting + "; " + complete + "older messages were summed up by extraction", "", ""} {
+		p.reads(1, []int{400, 20_000, 400, 400, 400}[i])
+		require.NoError(t, p.call())
+		require.Equal(t, want, p.told(), "%d", i)
+	}
+	require.Less(t, p.size(), int64(1000))
+}
+
 // In a window that is much larger, compact_at_tokens has older messages summed up as a limit of that size does.
 func TestGuardAtTokensOfALargeWindow(t *testing.T) {
 	t.Parallel()

@@ -56,6 +56,10 @@ type Settings struct {
 type Summaries struct {
 	Tokens  int64    // the size of a summary; 0: a share of the request
 	Lookups []string // the tools that find what is not in a request, which a summary names; nil: it names none
+
+	// AboveWhatStays has the guard make room above what cannot be left out where that is too large for compact_at_tokens.
+	// Without it, as in sessions of rules 1 to 6, it makes none then.
+	AboveWhatStays bool
 }
 
 // checkSummary reports a summary whose message was not restored.

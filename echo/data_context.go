@@ -20,6 +20,7 @@ type Carry struct {
 	Summary *Summary `json:"summary,omitempty"` // the summary in force
 	Cut     []Cut    `json:"cut,omitempty"`     // tool results that alone would not fit
 	Warned  bool     `json:"warned,omitempty"`  // the warning was given, and the request is not below it since
+	Told    bool     `json:"told,omitempty"`    // a warning has said that compact_at_tokens is too small
 	Scale   int64    `json:"scale,omitempty"`   // tokens by usage for 1,000 counted; 0: not known yet
 	Acting  int64    `json:"acting,omitempty"`  // size of the request at which the guard began to act; 0: it does not
 	Cold    bool     `json:"cold,omitempty"`    // set by the caller: the prefix cache has expired

@@ -126,10 +126,10 @@ func goldenContexts() []golden {
 	return []golden{
 		goldenOf("a/attempt1/turn1/context", Carry{
 			AsOf: 1, Sent: 2, Debt: 3, Paid: 4, Full: 5, Cleared: 6, Removed: &Removal{1, 2, 3}, Slid: 7, Summary: &Summary{Covers: 1, Hash: "h", By: "model"},
-			Cut: []Cut{{1, 2}}, Warned: true, Scale: 8, Acting: 9, Cold: true, Ceiling: 10, Refused: 11, Summaries: 12, Recounts: 13,
+			Cut: []Cut{{1, 2}}, Warned: true, Told: true, Scale: 8, Acting: 9, Cold: true, Ceiling: 10, Refused: 11, Summaries: 12, Recounts: 13,
 			Answered: &Answered{Counted: 1, Actual: 2, Summary: &Summary{Covers: 3, Hash: "i", By: "extraction"}},
 		}, `{"as_of":1,"sent":2,"debt":3,"paid":4,"full":5,"cleared":6,"removed":{"from":1,"to":2,"level":3},"slid":7,`+
-			`"summary":{"covers":1,"hash":"h","by":"model"},"cut":[{"at":1,"to":2}],"warned":true,"scale":8,"acting":9,"cold":true,"ceiling":10,"refused":11,`+
+			`"summary":{"covers":1,"hash":"h","by":"model"},"cut":[{"at":1,"to":2}],"warned":true,"told":true,"scale":8,"acting":9,"cold":true,"ceiling":10,"refused":11,`+
 			`"summaries":12,"recounts":13,"answered":{"counted":1,"actual":2,"summary":{"covers":3,"hash":"i","by":"extraction"}}}`),
 		goldenOf("a/attempt1/turn1/guard1", Guard{Event: GuardComplete, Tokens: 1, Before: 2, Limit: 3, Detail: "masked"},
 			`{"event":"compaction_complete","tokens":1,"before":2,"limit":3,"detail":"masked"}`),

@@ -115,6 +115,10 @@ func (r Ruleset) NamesLookups() bool { return r >= 6 }
 // Since rules 7.
 func (r Ruleset) ChecksNotes() bool { return r >= 7 }
 
+// RoomAboveWhatStays decides: where what cannot be left out of requests is too large for compact_at_tokens, room is made above
+// that. Since rules 7.
+func (r Ruleset) RoomAboveWhatStays() bool { return r >= 7 }
+
 // KeepsValues decides: texts for models have values that come from answers which persons have taken out. Not since rules 7.
 func (r Ruleset) KeepsValues() bool { return r < withheld.Rules }
 

@@ -75,6 +75,7 @@ func SettingsFor(a Asked, rules core.Ruleset, p *cascade.Phase, f effect.ModelFa
 		SwitchedOff: c.EffectiveIntra(p).Enabled && a.Off.IntraPhase, Dialect: d, Price: f.Price, Limit: r.Limit, Assumed: r.Assumed,
 		Count: f.Count, Exact: f.Exact, Groups: cascade.ContinuityOf(c, p).Groups,
 	}
+	s.Summary.AboveWhatStays = rules.RoomAboveWhatStays()
 	s.Policy.Dedupe = s.Policy.Dedupe && rules.Dedupes()
 	if tool := cascade.RecallToolOf(c, p); tool != "" { // as the memory tool, which has one name for all banks
 		s.Policy.ExcludeTools = append(slices.Clip(s.Policy.ExcludeTools), tool)
