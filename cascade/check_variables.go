@@ -12,6 +12,7 @@ import (
 	"github.com/windlass-run/windlass/cascade/shape"
 	"github.com/windlass-run/windlass/cascade/validators"
 	"github.com/windlass-run/windlass/cascade/wording"
+	"github.com/windlass-run/windlass/engine/standing"
 )
 
 // variableRules find what no template can be given.
@@ -182,6 +183,7 @@ func (k variableRules) scope(variables map[string]any, input *shape.Shape) *varS
 func (k variableRules) stateShape(of func(located) bool) *shape.Shape {
 	s := &shape.Shape{Members: map[string]*shape.Shape{}, Closed: true}
 	for _, p := range k.phases {
+		k.addStanding(s.Members, p)
 		if !of(p) {
 			continue
 		}
@@ -210,6 +212,17 @@ func (k variableRules) stateShape(of func(located) bool) *shape.Shape {
 		}
 	}
 	return s
+}
+
+// addStanding adds what goes on in the state of a run where a phase has it. Its order does not matter: persons set it, too.
+func (k variableRules) addStanding(members map[string]*shape.Shape, p located) {
+	f := ContinuityOf(k.cascade, p.Phase)
+	if f.Scratchpad {
+		members[standing.Scratchpad] = nil
+	}
+	if f.StateBlock {
+		members[standing.StateBlock] = nil
+	}
 }
 
 func (k variableRules) checkTemplate(t templateAt, s *varScope) {

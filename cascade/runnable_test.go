@@ -66,3 +66,19 @@ func TestStateThatCanBeSet(t *testing.T) {
 	require.Empty(t, of(`{"name": "a", "tool": "set_state", "inputs": {"key": "{{ input.key }}", "value": 1}},`))
 	require.Equal(t, []string{wrong}, of(`{"name": "a", "tool": "set_state", "inputs": {"key": "plans", "value": 1}},`))
 }
+
+// TestStateOfContinuityIsKnown: a scratchpad and a state block can be there where a phase has them.
+func TestStateOfContinuityIsKnown(t *testing.T) {
+	t.Parallel()
+	of := func(all, own string) []string {
+		return messages(t, `{"cascade_id": "x"`+all+`, "phases": [{"name": "a", "instructions": "x"`+own+`},
+			{"name": "z", "continuity": {"scratchpad": false, "state_block": false}, "instructions": "{{ state.scratchpad }} {{ state.state_block }}"}]}`, testKnown())
+	}
+	wrong := func(name string) string {
+		return `unknown_variable: "instructions" of phase "z" uses "state.` + name + `", which nothing can set`
+	}
+	require.Equal(t, []string{wrong("scratchpad"), wrong("state_block")}, of("", ""))
+	require.Empty(t, of(`, "continuity": {"scratchpad": true, "state_block": true}`, ""))
+	require.Empty(t, of("", `, "continuity": {"scratchpad": true, "state_block": true}`))
+	require.Equal(t, []string{wrong("state_block")}, of("", `, "continuity": {"scratchpad": true}`))
+}

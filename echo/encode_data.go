@@ -41,6 +41,7 @@ func (c Carry) append(w *writer) { //nolint:funlen // a line for each member
 		w.close()
 	})
 	w.optBool("warned", c.Warned)
+	w.optBool("told", c.Told)
 	w.optNum("scale", c.Scale)
 	w.optNum("acting", c.Acting)
 	w.optBool("cold", c.Cold)

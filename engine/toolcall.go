@@ -133,10 +133,16 @@ func (c *toolCalls) performAll(ctx context.Context, plan []plannedCall) error {
 			})
 		}
 	}
-	branches := make([]effect.Branch, len(open))
-	for i, p := range open {
-		branches[i] = effect.Branch{Key: p.key, Run: func(ctx context.Context) (err error) {
-			return c.perform(ctx, p)
+	lanes := c.lanes(open)
+	branches := make([]effect.Branch, len(lanes))
+	for i, lane := range lanes {
+		branches[i] = effect.Branch{Key: lane[0].key, Run: func(ctx context.Context) error {
+			for _, p := range lane {
+				if err := c.perform(ctx, p); err != nil {
+					return err
+				}
+			}
+			return nil
 		}}
 	}
 	err := c.Rec.Fork(ctx, c.Cascade, MaxParallelTools, branches)
@@ -148,6 +154,22 @@ func (c *toolCalls) performAll(ctx context.Context, plan []plannedCall) error {
 		return held.Err
 	}
 	return err
+}
+
+// lanes returns calls in groups: those of a group run one after the other, beside the others.
+func (c *toolCalls) lanes(open []*plannedCall) (lanes [][]*plannedCall) {
+	ordered := -1
+	for _, p := range open {
+		switch inOrder := c.Rec.Rules.KeepsOrder() && c.desk.KeepsOrder(p.call.Name); {
+		case inOrder && ordered >= 0:
+			lanes[ordered] = append(lanes[ordered], p)
+			continue
+		case inOrder:
+			ordered = len(lanes)
+		}
+		lanes = append(lanes, []*plannedCall{p})
+	}
+	return lanes
 }
 
 // perform runs one call, in its branch, once it is approved where that is needed.

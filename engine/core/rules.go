@@ -119,6 +119,9 @@ func (r Ruleset) ChecksNotes() bool { return r >= 7 }
 // that. Since rules 7.
 func (r Ruleset) RoomAboveWhatStays() bool { return r >= 7 }
 
+// KeepsOrder decides: calls of one answer to a bank of memory and to memos run one after the other. Since rules 7.
+func (r Ruleset) KeepsOrder() bool { return r >= 7 }
+
 // KeepsValues decides: texts for models have values that come from answers which persons have taken out. Not since rules 7.
 func (r Ruleset) KeepsValues() bool { return r < withheld.Rules }
 

@@ -236,7 +236,13 @@ func (d *Desk) fire(ctx context.Context, key echo.Key, args json.RawMessage) (te
 
 // Answers reports whether a tool is answered by people, by signals, by a bank or by memos, or is of what people see.
 func (d *Desk) Answers(tool string) bool {
-	return tool == cascade.RecallToolOf(d.Cascade, d.Def) || waiting.Waits(tool) || tool == waiting.ToolFire || artifact.Is(tool) || cascade.IsMemoryTool(tool)
+	return d.KeepsOrder(tool) || waiting.Waits(tool) || tool == waiting.ToolFire || artifact.Is(tool)
+}
+
+// KeepsOrder reports whether calls of a tool in one answer run in its order: a bank or memos may answer each by what the one
+// before has written.
+func (d *Desk) KeepsOrder(tool string) bool {
+	return tool == cascade.RecallToolOf(d.Cascade, d.Def) || cascade.IsMemoryTool(tool)
 }
 
 // Answer has a call of such a tool answered.
