@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/windlass-run/windlass/cascade/continuity"
 	"github.com/windlass-run/windlass/cascade/shape"
 	"github.com/windlass-run/windlass/cascade/validators"
 	"github.com/windlass-run/windlass/cascade/wording"
@@ -183,7 +184,7 @@ func (k variableRules) scope(variables map[string]any, input *shape.Shape) *varS
 func (k variableRules) stateShape(of func(located) bool) *shape.Shape {
 	s := &shape.Shape{Members: map[string]*shape.Shape{}, Closed: true}
 	for _, p := range k.phases {
-		k.addStanding(s.Members, p)
+		addStanding(s.Members, ContinuityOf(k.cascade, p.Phase))
 		if !of(p) {
 			continue
 		}
@@ -215,8 +216,7 @@ func (k variableRules) stateShape(of func(located) bool) *shape.Shape {
 }
 
 // addStanding adds what goes on in the state of a run where a phase has it. Its order does not matter: persons set it, too.
-func (k variableRules) addStanding(members map[string]*shape.Shape, p located) {
-	f := ContinuityOf(k.cascade, p.Phase)
+func addStanding(members map[string]*shape.Shape, f continuity.InForce) {
 	if f.Scratchpad {
 		members[standing.Scratchpad] = nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/windlass-run/windlass/engine/memory"
 	"github.com/windlass-run/windlass/internal/commandline/answerflags"
+	"github.com/windlass-run/windlass/internal/commandline/arguments"
 	"github.com/windlass-run/windlass/internal/commandline/memoryflags"
 	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/memories"
@@ -223,8 +224,11 @@ func newMemoryExportCommand(con *console) *cobra.Command {
 		Args:    takes(1, "the name of a bank", "windlass memory list"),
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the `FILE` that it is written to; one that exists stays as it is")
-	return memoryCommand(con, cmd, func(_ *cobra.Command, desk *memories.Desk, args []string) error {
+	return memoryCommand(con, cmd, func(cmd *cobra.Command, desk *memories.Desk, args []string) error {
+		err := arguments.Filled(cmd.Flags(), "output", "the name of a file", "windlass memory export NAME -o FILE")
 		switch {
+		case err != nil:
+			return err
 		case output == "" && term.IsTerminal(con.out):
 			return exit.UsageError(errors.New("an export is for a file or a pipe, not for a terminal"), "windlass memory export "+args[0]+" -o FILE")
 		case output == "":

@@ -8,10 +8,11 @@ import (
 	"github.com/windlass-run/windlass/internal/excerpt"
 )
 
-// Lines that are meant to begin a scratchpad or a state block and do not.
+// Lines that are meant to begin a scratchpad or a state block and do not: in other case, quoted, or behind characters that
+// nobody sees. A line "State" that is no heading is not meant so.
 var (
-	likeMark  = regexp.MustCompile(`^[ \t*_#]*SCRATCHPAD[ \t*_]*(?::[*_]*|$)`)
-	likeState = regexp.MustCompile(`^[ \t*_]*(?:#{1,6}[ \t*_]*)?STATE[ \t*_]*:?[ \t*_]*$`)
+	likeMark  = regexp.MustCompile(`^[ \t*_#>\x{FEFF}\x{200B}-\x{200D}\x{2060}]*(?i:SCRATCHPAD)[ \t*_]*(?::[*_]*|$)`)
+	likeState = regexp.MustCompile(`^[ \t*_>\x{FEFF}\x{200B}-\x{200D}\x{2060}]*(?:STATE|#{1,6}[ \t*_]*(?i:STATE))[ \t*_]*:?[ \t*_]*$`)
 )
 
 // Missed says why an answer from which nothing was taken for a value was meant to write it; "" where it does not look so. What

@@ -78,18 +78,26 @@ func TestMissed(t *testing.T) {
 	t.Parallel()
 	const parts = "a section ### STATE has none of the lines Goal:, Context:, Resolved:, Technical anchors: and Next: before the next heading"
 	for answer, want := range map[string][2]string{
-		"Hi":                               {},
-		"```\n### STATE\nSCRATCHPAD:\n```": {},
-		"> SCRATCHPAD: a quotation":        {},
-		"The SCRATCHPAD: it is read":       {},
-		"Hi\n```go\nx\nSCRATCHPAD:\np":     {`"SCRATCHPAD:" is in a block of code that does not end`, ""},
-		"```\n### STATE\nGoal: x":          {"", `"### STATE" is in a block of code that does not end`},
-		"**SCRATCHPAD:**\np":               {`"**SCRATCHPAD:**" is not SCRATCHPAD: at the beginning of a line`, ""},
-		"## SCRATCHPAD\r\np":               {`"## SCRATCHPAD" is not SCRATCHPAD: at the beginning of a line`, ""},
-		"**### STATE**\nGoal: x":           {"", `"**### STATE**" is not ### STATE at the beginning of a line`},
-		"## STATE\nGoal: x":                {"", `"## STATE" is not ### STATE at the beginning of a line`},
-		"### STATE\n### Goal\nx":           {"", parts},
-		"Hi\n### STATE\nfine":              {"", parts},
+		"Hi":                                {},
+		"```\n### STATE\nSCRATCHPAD:\n```":  {},
+		"State\nState:\nThe scratchpad: no": {},
+		"> SCRATCHPAD: a quotation":         {`"> SCRATCHPAD:" is not SCRATCHPAD: at the beginning of a line`, ""},
+		"scratchpad: p":                     {`"scratchpad:" is not SCRATCHPAD: at the beginning of a line`, ""},
+		"Hi\nScratchpad:\np":                {`"Scratchpad:" is not SCRATCHPAD: at the beginning of a line`, ""},
+		"\ufeffSCRATCHPAD: p":               {`"\ufeffSCRATCHPAD:" is not SCRATCHPAD: at the beginning of a line`, ""},
+		"Hi\n\u200bSCRATCHPAD: p":           {`"\u200bSCRATCHPAD:" is not SCRATCHPAD: at the beginning of a line`, ""},
+		"Hi\n### State\nGoal: x":            {"", `"### State" is not ### STATE at the beginning of a line`},
+		"\ufeff### STATE\nGoal: x":          {"", `"\ufeff### STATE" is not ### STATE at the beginning of a line`},
+		"> ### STATE\n> Goal: x":            {"", `"> ### STATE" is not ### STATE at the beginning of a line`},
+		"The SCRATCHPAD: it is read":        {},
+		"Hi\n```go\nx\nSCRATCHPAD:\np":      {`"SCRATCHPAD:" is in a block of code that does not end`, ""},
+		"```\n### STATE\nGoal: x":           {"", `"### STATE" is in a block of code that does not end`},
+		"**SCRATCHPAD:**\np":                {`"**SCRATCHPAD:**" is not SCRATCHPAD: at the beginning of a line`, ""},
+		"## SCRATCHPAD\r\np":                {`"## SCRATCHPAD" is not SCRATCHPAD: at the beginning of a line`, ""},
+		"**### STATE**\nGoal: x":            {"", `"**### STATE**" is not ### STATE at the beginning of a line`},
+		"## STATE\nGoal: x":                 {"", `"## STATE" is not ### STATE at the beginning of a line`},
+		"### STATE\n### Goal\nx":            {"", parts},
+		"Hi\n### STATE\nfine":               {"", parts},
 	} {
 		require.Equal(t, want, [2]string{Missed(answer, Scratchpad), Missed(answer, StateBlock)}, answer)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/windlass-run/windlass/internal/exit"
 )
@@ -33,6 +34,22 @@ func Takes(n int, wanted, hint string) cobra.PositionalArgs {
 		}
 		return exit.UsageError(fmt.Errorf("%s takes %s, got %q", cmd.CommandPath(), wanted, args), cmp.Or(hint, cmd.CommandPath()+" --help"))
 	}
+}
+
+// Filled demands that a flag which is given has a value, and a list no empty one: what it is, and what shows those that there are.
+func Filled(flags *pflag.FlagSet, name, what, hint string) error {
+	f := flags.Lookup(name)
+	if !f.Changed {
+		return nil
+	}
+	values := []string{f.Value.String()}
+	if list, is := f.Value.(pflag.SliceValue); is {
+		values = list.GetSlice()
+	}
+	if len(values) == 0 || slices.Contains(values, "") {
+		return exit.UsageError(fmt.Errorf("--%s needs %s, and it is empty", name, what), hint)
+	}
+	return nil
 }
 
 // None demands that there are no arguments.

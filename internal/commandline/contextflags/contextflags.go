@@ -12,6 +12,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/commandline/answerflags"
+	"github.com/windlass-run/windlass/internal/commandline/arguments"
 	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/groups"
 	"github.com/windlass-run/windlass/internal/term"
@@ -99,6 +100,9 @@ func change(d *Door, action echo.ViewAction, short, long, example string) *cobra
 	cmd := &cobra.Command{
 		Use: string(action) + " SESSION", Short: short, Long: long, Example: example, Args: oneSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := filled(cmd, action); err != nil {
+				return err
+			}
 			home, id, err := d.Session(cmd.Context(), args[0])
 			if err != nil {
 				return err
@@ -115,9 +119,23 @@ func change(d *Door, action echo.ViewAction, short, long, example string) *cobra
 		},
 	}
 	d.Flags(cmd)
-	if action != echo.ViewUndo && action != echo.ViewRebuild {
+	if names(action) {
 		cmd.Flags().IntSliceVar(&w.Groups, "group", nil, "the `NUMBER` of a group, as windlass context groups shows it; several times")
 		cmd.Flags().StringSliceVar(&w.Messages, "message", nil, "the content `HASH` of a message, or its beginning; several times")
 	}
 	return cmd
+}
+
+// names reports whether a change is of groups and messages that are named.
+func names(action echo.ViewAction) bool { return action != echo.ViewUndo && action != echo.ViewRebuild }
+
+// filled demands that what is named is: without a name restore takes the newest change back.
+func filled(cmd *cobra.Command, action echo.ViewAction) error {
+	if !names(action) {
+		return nil
+	}
+	if err := arguments.Filled(cmd.Flags(), "group", "the number of a group", "windlass context groups SESSION"); err != nil {
+		return err
+	}
+	return arguments.Filled(cmd.Flags(), "message", "the hash of a message", "windlass context groups SESSION --json")
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/windlass-run/windlass/engine/memory"
+	"github.com/windlass-run/windlass/internal/commandline/arguments"
 	"github.com/windlass-run/windlass/internal/exit"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/memories"
@@ -151,7 +152,7 @@ func CheckVersion(flags *pflag.FlagSet, bank string, hasPath bool) error {
 	if flags.Changed("version") && !hasPath {
 		return exit.UsageError(errors.New("--version goes with PATH"), "windlass memory history "+bank)
 	}
-	return Filled(flags, "version", "the id of a version", "windlass memory history "+bank)
+	return arguments.Filled(flags, "version", "the id of a version", "windlass memory history "+bank)
 }
 
 // Forget is what the flags of windlass memory forget say.
@@ -159,13 +160,8 @@ type Forget struct {
 	Remembered, Session string
 }
 
-// Filled demands that a flag which is given has a value: what it is, and what shows those that there are.
-func Filled(flags *pflag.FlagSet, name, what, hint string) error {
-	if f := flags.Lookup(name); f.Changed && f.Value.String() == "" {
-		return exit.UsageError(fmt.Errorf("--%s needs %s, and it is empty", name, what), hint)
-	}
-	return nil
-}
+// fewestDigits is how much of a hash names a text that is forgotten for good.
+const fewestDigits = 6
 
 // Flags declares the flags of remembered texts.
 func (f *Forget) Flags(flags *pflag.FlagSet) {
@@ -176,13 +172,16 @@ func (f *Forget) Flags(flags *pflag.FlagSet) {
 // Args returns what takes the arguments: none where one of the flags is given, else both.
 func (f *Forget) Args(name, both cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		err := Filled(cmd.Flags(), "remembered", "the hash of a remembered text", "windlass memory show NAME --remembered")
+		err := arguments.Filled(cmd.Flags(), "remembered", "the hash of a remembered text", "windlass memory show NAME --remembered")
 		if err == nil {
-			err = Filled(cmd.Flags(), "session", "the id of a session", "windlass memory show NAME --remembered")
+			err = arguments.Filled(cmd.Flags(), "session", "the id of a session", "windlass memory show NAME --remembered")
 		}
 		switch {
 		case err != nil:
 			return err
+		case f.Session == "" && f.Remembered != "" && len(f.Remembered) < fewestDigits:
+			return exit.UsageError(fmt.Errorf("--remembered %s has %d of the digits of a hash: what it is for is final, so it needs %d or more",
+				f.Remembered, len(f.Remembered), fewestDigits), "windlass memory show NAME --remembered")
 		case f.Remembered != "" || f.Session != "":
 			return name(cmd, args)
 		}

@@ -215,8 +215,11 @@ func (c *Console) export() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the `FILE` that it is written to; one that exists stays as it is")
 	scope := scoped(cmd)
-	return c.command(cmd, func(_ *cobra.Command, desk *memories.Memos, _ []string) error {
+	return c.command(cmd, func(cmd *cobra.Command, desk *memories.Memos, _ []string) error {
+		err := arguments.Filled(cmd.Flags(), "output", "the name of a file", "windlass memos export -o FILE")
 		switch {
+		case err != nil:
+			return err
 		case output == "" && term.IsTerminal(c.Out()):
 			return exit.UsageError(errors.New("an export is for a file or a pipe, not for a terminal"), "windlass memos export -o FILE")
 		case output == "":
