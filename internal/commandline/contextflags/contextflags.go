@@ -129,13 +129,10 @@ func change(d *Door, action echo.ViewAction, short, long, example string) *cobra
 // names reports whether a change is of groups and messages that are named.
 func names(action echo.ViewAction) bool { return action != echo.ViewUndo && action != echo.ViewRebuild }
 
-// filled demands that what is named is: without a name restore takes the newest change back.
+// filled demands that a message which is named is: without a name restore takes the newest change back.
 func filled(cmd *cobra.Command, action echo.ViewAction) error {
 	if !names(action) {
 		return nil
-	}
-	if err := arguments.Filled(cmd.Flags(), "group", "the number of a group", "windlass context groups SESSION"); err != nil {
-		return err
 	}
 	return arguments.Filled(cmd.Flags(), "message", "the hash of a message", "windlass context groups SESSION --json")
 }
