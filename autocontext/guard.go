@@ -60,7 +60,7 @@ func (g *guard) act() (*Ask, []echo.Guard, error) {
 		Event: echo.GuardComplete, Tokens: g.size(), Before: g.carry.Acting, Limit: limit, Detail: did,
 	})
 	g.carry.Acting = 0
-	g.carry.Warned = g.size() >= warnAt
+	g.carry.Warned = g.size() >= percent(g.fullAbove(g.fullAt(limit), limit), p.WarnPercent) // the newest turn may be smaller now
 	return nil, events, nil
 }
 

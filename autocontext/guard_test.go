@@ -676,6 +676,9 @@ func TestGuardAlwaysEnds(t *testing.T) {
 		if s.Strategy == cascade.BudgetFail {
 			s.Strategy = ""
 		}
+		if seed%2 == 0 {
+			s.Policy.Guard.CompactAtTokens, s.Summary.AboveWhatStays = 1+s.Limit*int64(seed%10)/10, true
+		}
 		history, calls := w.conversation(5 + w.IntN(25))
 		b := autocontext.NewBuilder(s)
 		var c echo.Carry
