@@ -70,15 +70,16 @@ func (d *draft) take(it echo.Item) {
 	numberGroup(d, i)
 	d.view.Items = append(d.view.Items, Item{Message: it.Message})
 	d.groups.add(d, i)
-	switch n := &d.nodes[i]; { // full history would have had it so, too
+	n := &d.nodes[i]
+	n.instead = it.Instead
+	switch { // full history would have had it so, too
 	case n.isForeign() && d.settings.NameText:
-		d.resize(n, Tokens(d.render.message(isolated(n.msg))))
+		d.resize(n, Tokens(d.render.message(isolated(n.meant()))))
 	case n.as != nil:
-		n.own = n.as.in(n.msg)
+		n.own = n.as.in(n.meant())
 		d.resize(n, Tokens(d.render.message(n.own)))
-	case it.Instead != nil:
-		n.own, n.instead = it.Instead, true
-		d.resize(n, Tokens(d.render.message(n.own)))
+	case n.instead != nil:
+		d.resize(n, Tokens(d.render.message(n.instead)))
 	}
 	d.same.link(d, i)
 	if it.Message.Kind() == echo.KindRetract {

@@ -69,13 +69,13 @@ func (n *node) full() *echo.Message {
 	if n.own != nil {
 		return n.own
 	}
-	return n.msg
+	return n.meant()
 }
 
 // meant is the message as models may know it: without what it quotes of what a person has taken out.
 func (n *node) meant() *echo.Message {
-	if n.instead {
-		return n.own
+	if n.instead != nil {
+		return n.instead
 	}
 	return n.msg
 }

@@ -41,7 +41,7 @@ type node struct {
 type grouped struct {
 	as      renamed         // ids of calls that are sent as others
 	own     *echo.Message   // the message with these; nil: it is sent with its own
-	instead bool            // own is sent as the message quotes what a person has taken out
+	instead *echo.Message   // is sent as the message quotes or shows what a person has taken out; nil: it does not
 	orphan  bool            // a tool result without its call: never sent
 	after   []*echo.Message // results that its group lacks, after the last message of the group
 }

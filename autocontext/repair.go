@@ -96,7 +96,7 @@ func (g *groupBook) answer(d *draft, i int) {
 	for j, m := range owner.after {
 		if m.ToolCallID() == l.as.id(id) {
 			owner.after = slices.Clone(owner.after)
-			owner.after[j] = l.as.in(n.msg)
+			owner.after[j] = l.as.in(n.meant())
 		}
 	}
 	d.refresh(l.at)

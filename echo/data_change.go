@@ -160,8 +160,18 @@ func Spots(phase string, visit int, history []Item) []Spot {
 }
 
 // Mark returns the history of a visit with what is withdrawn of it: the history itself where nothing is. A call goes with its
-// results, and what was looked up goes with the message that it shows. What stands at the end of requests is no message to take out.
+// results. What stands at the end of requests is no message to take out.
 func (s *Withdrawals) Mark(phase string, visit int, history []Item) []Item {
+	return s.mark(phase, visit, history, tellsOfAll)
+}
+
+// MarkWithLookups is [Withdrawals.Mark] as it was under the rules before [RulesKeepLookups]: what was looked up goes with each
+// message whose hash is in it.
+func (s *Withdrawals) MarkWithLookups(phase string, visit int, history []Item) []Item {
+	return s.mark(phase, visit, history, s.shown)
+}
+
+func (s *Withdrawals) mark(phase string, visit int, history []Item, with func(*Message) Withdrawn) []Item {
 	if s.Whole() {
 		return history
 	}
@@ -178,7 +188,7 @@ func (s *Withdrawals) Mark(phase string, visit int, history []Item) []Item {
 			is = s.texts[at.Hash]
 		}
 		if is == InView {
-			is = s.shown(history[i].Message)
+			is = with(history[i].Message)
 		}
 		if is != InView && !history[i].Message.Kind().Stands() {
 			set(i, is)
@@ -187,7 +197,7 @@ func (s *Withdrawals) Mark(phase string, visit int, history []Item) []Item {
 	if out == nil {
 		return history
 	}
-	withResults(out)
+	WithResults(out)
 	return out
 }
 
@@ -200,14 +210,28 @@ const (
 	ToolSearch = "search_context"
 )
 
-// shown returns how a message is withdrawn that a lookup shows. A notice of a resumption tells of all messages before it, and goes
-// with any of them.
-func (s *Withdrawals) shown(m *Message) (is Withdrawn) {
+// RulesKeepLookups is the number of the rules of the engine since which a lookup that shows what was withdrawn stays, and is sent
+// without that.
+const RulesKeepLookups = 7
+
+// LooksUp reports whether a message is the result of a tool that shows messages of the session again.
+func LooksUp(m *Message) bool {
+	return m.Role() == RoleTool && (m.Tool() == ToolRecall || m.Tool() == ToolSearch)
+}
+
+// tellsOfAll returns how a message is withdrawn that goes with any other: a notice of a resumption tells of all messages before it.
+func tellsOfAll(m *Message) Withdrawn {
 	if m.Kind() == KindNotice && strings.HasPrefix(m.Text(), ResumedHead) {
 		return Dropped
 	}
-	if m.Role() != RoleTool || m.Tool() != ToolRecall && m.Tool() != ToolSearch {
-		return InView
+	return InView
+}
+
+// shown returns how a message is withdrawn that goes with any other, or that a lookup has.
+func (s *Withdrawals) shown(m *Message) Withdrawn {
+	is := tellsOfAll(m)
+	if !LooksUp(m) {
+		return is
 	}
 	text := m.Text()
 	for h, how := range s.texts {
@@ -218,8 +242,8 @@ func (s *Withdrawals) shown(m *Message) (is Withdrawn) {
 	return is
 }
 
-// withResults withdraws an answer that calls tools, and the results that follow it, as the first of them is that is withdrawn.
-func withResults(items []Item) {
+// WithResults withdraws an answer that calls tools, and the results that follow it, as the first of them is that is withdrawn.
+func WithResults(items []Item) {
 	for at := 0; at < len(items); at++ {
 		if len(items[at].Message.ToolCalls()) == 0 {
 			continue
@@ -243,6 +267,9 @@ func withResults(items []Item) {
 
 // Marked returns the history of a visit of the session with what is withdrawn of it, see [Withdrawals.Mark].
 func (s *Session) Marked(visit *PhaseRecord) []Item {
+	if s.KeepsValues {
+		return s.Withdrawals.MarkWithLookups(visit.Name, visit.Visit, visit.History)
+	}
 	return s.Withdrawals.Mark(visit.Name, visit.Visit, visit.History)
 }
 

@@ -52,7 +52,7 @@ func TestWithdrawals(t *testing.T) {
 	require.Equal(t, []echo.Withdrawn{"", "", "dropped", ""}, of(dropped, 1), "a copy that knows its original goes with that")
 }
 
-// TestWithdrawnGoesTogether: a call with its results, a lookup with what it shows, the notice of a resumption with any message.
+// TestWithdrawnGoesTogether: a call with its results, under rules before a lookup with what it shows, the notice of a resumption with any message.
 func TestWithdrawnGoesTogether(t *testing.T) {
 	t.Parallel()
 	answer := func(ids ...string) *echo.Message {
@@ -86,7 +86,7 @@ func TestWithdrawnGoesTogether(t *testing.T) {
 		var none *echo.Withdrawals
 		w := none.With(changeOf(1, echo.ViewRemove, echo.Spots("p", 1, history)[named]))
 		var gone []int
-		for i, it := range w.Mark("p", 1, history) {
+		for i, it := range w.MarkWithLookups("p", 1, history) {
 			if it.Withdrawn != echo.InView {
 				gone = append(gone, i)
 			}
@@ -96,5 +96,8 @@ func TestWithdrawnGoesTogether(t *testing.T) {
 			want = append(want, 5, 6)
 		}
 		require.Equal(t, want, gone)
+		for i, it := range w.Mark("p", 1, history) {
+			require.Equal(t, i > 0 && i < 5, it.Withdrawn != echo.InView, "a lookup stays")
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package record
 
 import (
+	"encoding/json"
+
 	"github.com/windlass-run/windlass/echo"
 )
 
@@ -30,15 +32,31 @@ func Withdrawn(f *Fold) map[*echo.Entry]bool {
 		return nil
 	}
 	out := map[*echo.Entry]bool{}
+	s := echo.Session{Withdrawals: f.now.withdrawals, KeepsValues: rulesOf(f.Start()) < echo.RulesKeepLookups}
 	for i, v := range Records(f) {
 		told := Told(f, f.now.visits[i].Key)
-		for n, it := range f.now.withdrawals.Mark(v.Name, v.Visit, v.History) {
+		for n, it := range s.Marked(v) {
 			if it.Withdrawn != echo.InView {
 				out[told[n]] = true
 			}
 		}
 	}
 	return out
+}
+
+// rulesOf returns the number of the rules under which a run began; the newest where its start does not say.
+func rulesOf(start *echo.Entry) int {
+	header := struct {
+		Rules int `json:"rules"`
+	}{}
+	if start == nil {
+		return echo.RulesKeepLookups
+	}
+	d, err := echo.Read[echo.RunStart](start)
+	if err != nil || json.Unmarshal(d.Header, &header) != nil {
+		return echo.RulesKeepLookups
+	}
+	return header.Rules
 }
 
 // Records returns the visits with their messages, in the order in which they began. The messages of a list's elements come in

@@ -78,9 +78,13 @@ func find(session *echo.Session, given string) (o original, problem string) {
 		})
 		for _, it := range echo.Present(marked) {
 			hash := string(it.Message.Hash())
+			told := values.Told(it.Message)
+			if !strings.HasPrefix(hash, h) && strings.HasPrefix(string(told.Hash()), h) {
+				hash = string(told.Hash()) // that of what is sent in its place, as a placeholder has it
+			}
 			if strings.HasPrefix(hash, h) && !it.Message.Kind().Stands() && !slices.Contains(hashes, hash) {
 				hashes = append(hashes, hash)
-				o = original{message: it.Message, told: values.Told(it.Message), phase: p, turn: it.Turn}
+				o = original{message: it.Message, told: told, phase: p, turn: it.Turn}
 			}
 		}
 	}

@@ -85,7 +85,7 @@ func (e *Earlier) Included(rec *echo.PhaseRecord, src cascade.Source) []echo.Ite
 	return out
 }
 
-// historyOf returns an earlier phase's history. A prompt that quotes what a person has taken out goes with that. Callouts are pinned, and calls and results that the
+// historyOf returns an earlier phase's history. A prompt or result that quotes what a person has taken out goes with that. Callouts are pinned, and calls and results that the
 // phase cannot be sent as they are are foreign.
 func (e *Earlier) historyOf(rec *echo.PhaseRecord) []echo.Item {
 	foreign := e.foreign(rec)
@@ -98,6 +98,7 @@ func (e *Earlier) historyOf(rec *echo.PhaseRecord) []echo.Item {
 			all[i].Withdrawn = echo.Dropped
 		}
 	}
+	echo.WithResults(all)
 	out := slices.Clone(echo.Present(all))
 	for i := range out {
 		it := &out[i]

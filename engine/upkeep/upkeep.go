@@ -109,12 +109,13 @@ func (s *Stands) valuesOf(w *echo.Withdrawals) standing.Values {
 			values[name] = echo.AsText(value)
 		}
 	}
-	c := s.Cascade
-	for _, visit := range s.Session.Phases {
+	c, session := s.Cascade, *s.Session
+	session.Withdrawals = w
+	for _, visit := range session.Phases {
 		if p := phaseOf(c, visit.Name); p != nil {
 			on := cascade.ContinuityOf(c, p)
 			on.Lenient = !s.Rec.Rules.ChecksNotes()
-			values.Follow(on, echo.Present(w.Mark(visit.Name, visit.Visit, visit.History)))
+			values.Follow(on, session.Present(visit))
 		}
 	}
 	return values

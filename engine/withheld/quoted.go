@@ -11,15 +11,16 @@ import (
 
 // Quoted returns what is sent in place of a message that a template wrote before what it quotes was taken out: the message with
 // [Text] in place of each text of 20 bytes or more that is withheld, and the answers of the elements of a list that were put together
-// without those that are; nil: the message quotes none.
+// without those that are. The result of a lookup that shows what is out is [Lookup]. nil: the message quotes none.
 func (v *Values) Quoted(m *echo.Message) *echo.Message {
 	if v == nil {
 		return nil
 	}
 	if list := v.lists[m.Text()]; list != "" && m.Kind() == echo.KindAnswer {
-		d := m.Draft()
-		d.Parts = echo.Text(list)
-		return echo.Seal(d)
+		return instead(m, list)
+	}
+	if v.shows(m) {
+		return instead(m, Lookup)
 	}
 	if !isWritten(m.Kind()) {
 		return nil
@@ -36,6 +37,12 @@ func (v *Values) Quoted(m *echo.Message) *echo.Message {
 	if !found {
 		return nil
 	}
+	return echo.Seal(d)
+}
+
+func instead(m *echo.Message, text string) *echo.Message {
+	d := m.Draft()
+	d.Parts = echo.Text(text)
 	return echo.Seal(d)
 }
 

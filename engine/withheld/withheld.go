@@ -31,6 +31,7 @@ type Values struct {
 	set     map[string][]any  // what calls of set_state that are out have set, by name
 	lists   map[string]string // answers that were put together from those of the elements of lists, without those that are out
 	long    []string          // see [Values.texts]; nil: not gathered yet
+	places  map[place]bool    // see [Values.findPlaces]; nil: not found yet
 }
 
 // Of returns what is withheld of a session as it is now; nil: nothing is.

@@ -125,7 +125,7 @@ func (s *session) groups() []Group {
 	var out []Group
 	numbers := echo.SessionGroups(s.visits)
 	for i, v := range s.visits {
-		now, was, gone := s.now.Mark(v.Name, v.Visit, v.History), s.taken.Mark(v.Name, v.Visit, v.History), echo.Retracted(v.History)
+		now, was, gone := s.marked(s.now, v), s.marked(s.taken, v), echo.Retracted(v.History)
 		spots := echo.Spots(v.Name, v.Visit, v.History)
 		for n := range now {
 			number := numbers[i][n]
@@ -149,6 +149,12 @@ func (s *session) groups() []Group {
 		out[i].Status = statusOf(out[i].Messages)
 	}
 	return out
+}
+
+// marked returns the history of a visit with what of it is withdrawn, by the rules that the session follows.
+func (s *session) marked(by *echo.Withdrawals, v *echo.PhaseRecord) []echo.Item {
+	of := echo.Session{Withdrawals: by, KeepsValues: s.header.Rules < echo.RulesKeepLookups}
+	return of.Marked(v)
 }
 
 // mostWords is how much of a message a list shows, in characters.
