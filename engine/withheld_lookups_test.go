@@ -42,7 +42,7 @@ func TestLookupOfWhatWasDropped(t *testing.T) {
 	hash := string(echo.NewText(echo.RoleAssistant, echo.KindAnswer, "the secret of the yew").Hash())
 	says := map[string][]answerFunc{"a": {say("the secret of the yew")}, "b": {
 		call("look", `{"n":1}`, "search_context", `{"query":"secret yew"}`, "recall", `{"hash":"`+hash+`"}`),
-		call("look", `{"n":2}`), call("recall", `{"hash":"` + hash + `"}`), say("end"),
+		call("look", `{"n":2}`), call("recall", `{"hash":"`+hash+`"}`), say("end"),
 	}}
 	b := setupDroppingAt(t, says, "b", 2, "the secret of the yew")
 	_, err := b.run(`{"cascade_id":"c","phases":[{"name":"a","instructions":"A."},
@@ -70,4 +70,35 @@ func setupDroppingAt(t *testing.T, says map[string][]answerFunc, phase string, a
 		})
 	}
 	return b
+}
+
+// TestWithheldStanding: scratchpad, state block and history of a dropped answer are not in prompts that have quoted them.
+func TestWithheldStanding(t *testing.T) {
+	t.Parallel()
+	answer := "The first line of the yew,\nand a \"second\" line of it.\nSCRATCHPAD:\nThe pad has a yew plan.\n### STATE\nGoal: plant the yew in May.\nNext: dig the hole."
+	says := map[string][]answerFunc{"a": {say(answer)}, "b": {call("look", `{}`), say("end")}, "c": {say("end")}}
+	b := setupDroppingAt(t, says, "b", 1, answer)
+	_, err := b.run(`{"cascade_id":"c","continuity":{"scratchpad":true,"state_block":true},"phases":[{"name":"a","instructions":"A."},
+		{"name":"b","instructions":"P={{ state.scratchpad }} S={{ state.state_block }} J={{ state.state_block | tojson }}","tackle":["look"],"rules":{"max_turns":3}},
+		{"name":"c","instructions":"C={{ state.scratchpad }} {{ state.state_block }}","continuity":{"scratchpad":false,"state_block":false}}]}`, nil)
+	require.NoError(t, err)
+	require.Contains(t, b.everySent("b", 0), "P=The pad has a yew plan. S=Goal: plant")
+	require.NotContains(t, b.everySent("b", 1)+b.everySent("c", 0), "yew")
+	require.Contains(t, b.everySent("b", 1), `P=[dropped] S=[dropped] J="[dropped]"`)
+}
+
+// TestWithheldHistory: a prompt that has quoted the history has no text of a dropped answer, also written as JSON.
+func TestWithheldHistory(t *testing.T) {
+	t.Parallel()
+	answer := "The first line of the yew,\nand a \"second\" line of it."
+	wrote := func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
+		return respond(echo.Seal(echo.Draft{
+			Role: echo.RoleAssistant, Kind: echo.KindAnswer, Parts: echo.Text(answer), ToolCalls: []echo.ToolCall{{ID: "x", Name: "look", Arguments: `{}`}},
+		})), nil
+	}
+	b := setupDroppingAt(t, map[string][]answerFunc{"a": {wrote, call("look", `{"n":1}`), say("end")}}, "a", 2, answer)
+	_, err := b.run(`{"cascade_id":"c","phases":[{"name":"a","instructions":"A.","tackle":["look"],"rules":{"max_turns":4,"turn_prompt":"T {{ history }} {{ history | tojson }}"}}]}`, nil)
+	require.NoError(t, err)
+	require.Contains(t, b.everySent("a", 1), "of the yew")
+	require.NotContains(t, b.everySent("a", 2), "of the yew")
 }

@@ -25,19 +25,32 @@ func (v *Values) Quoted(m *echo.Message) *echo.Message {
 	if !isWritten(m.Kind()) {
 		return nil
 	}
+	return v.cut(m, func(text string) string { return without(text, v.texts()) })
+}
+
+// cut returns a message with other texts in place of its own; nil: they are the same.
+func (v *Values) cut(m *echo.Message, of func(string) string) *echo.Message {
 	d, found := m.Draft(), false
 	d.Parts = slices.Clone(d.Parts)
 	for i := range d.Parts {
-		for _, text := range v.texts() {
-			if d.Parts[i].Type == echo.PartText && strings.Contains(d.Parts[i].Text, text) {
-				d.Parts[i].Text, found = strings.ReplaceAll(d.Parts[i].Text, text, Text), true
-			}
+		if p := &d.Parts[i]; p.Type == echo.PartText {
+			was := p.Text
+			p.Text = of(was)
+			found = found || p.Text != was
 		}
 	}
 	if !found {
 		return nil
 	}
 	return echo.Seal(d)
+}
+
+// without returns a text with [Text] in place of others.
+func without(text string, others []string) string {
+	for _, o := range others {
+		text = strings.ReplaceAll(text, o, Text)
+	}
+	return text
 }
 
 func instead(m *echo.Message, text string) *echo.Message {
@@ -73,6 +86,8 @@ func (v *Values) texts() []string {
 			v.addTexts(value)
 		}
 	}
+	v.addTexts(v.said)
+	v.long = slices.Compact(slices.Sorted(slices.Values(v.long)))
 	slices.SortFunc(v.long, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 	return v.long
 }

@@ -10,8 +10,10 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/cascade/continuity"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/modeltext"
+	"github.com/windlass-run/windlass/engine/standing"
 )
 
 // Text stands for each text of a value that is withheld.
@@ -28,7 +30,8 @@ const shortest = 20
 type Values struct {
 	session *echo.Session
 	outputs []any             // of visits, and of elements of lists, whose answers are out
-	set     map[string][]any  // what calls of set_state that are out have set, by name
+	set     map[string][]any  // what answers that are out have set of the state, by name
+	said    []any             // texts of answers and results that are out
 	lists   map[string]string // answers that were put together from those of the elements of lists, without those that are out
 	long    []string          // see [Values.texts]; nil: not gathered yet
 	places  map[place]bool    // see [Values.findPlaces]; nil: not found yet
@@ -50,6 +53,7 @@ func Of(s *echo.Session) *Values {
 		for _, it := range s.Marked(visit) {
 			if it.Withdrawn != echo.InView {
 				v.addSet(it.Message)
+				v.addSaid(it.Message)
 			}
 		}
 	}
@@ -95,18 +99,43 @@ func is(value any, text string) bool {
 // setState is the tool by which a model sets a value of the state.
 const setState = "set_state"
 
-// addSet adds what an answer has set by calls.
+// addSet adds what an answer has set: by calls, and of what stands by its words.
 func (v *Values) addSet(m *echo.Message) {
+	if m.Role() != echo.RoleAssistant {
+		return
+	}
+	add := func(name string, value any) { v.set[name] = append(v.set[name], value) }
 	for _, call := range m.ToolCalls() {
 		var in struct {
 			Key   string `json:"key"`
 			Value any    `json:"value"`
+			Text  string `json:"text"`
 		}
 		dec := json.NewDecoder(strings.NewReader(call.Arguments))
 		dec.UseNumber()
-		if call.Name == setState && dec.Decode(&in) == nil {
-			v.set[in.Key] = append(v.set[in.Key], in.Value)
+		if dec.Decode(&in) != nil {
+			continue
 		}
+		switch call.Name {
+		case setState:
+			add(in.Key, in.Value)
+		case standing.Scratchpad:
+			add(standing.Scratchpad, in.Text)
+		}
+	}
+	scratchpad, state, hasScratchpad, hasState := standing.In(m.Text())
+	if hasScratchpad {
+		add(standing.Scratchpad, scratchpad)
+	}
+	if hasState {
+		add(standing.StateBlock, state)
+	}
+}
+
+// addSaid adds what an answer or a tool has said, also without what stands.
+func (v *Values) addSaid(m *echo.Message) {
+	if IsAnswer(m) && !echo.LooksUp(m) {
+		v.said = append(v.said, m.Text(), standing.Visible(m.Text(), continuity.InForce{Scratchpad: true, StateBlock: true}))
 	}
 }
 
@@ -181,6 +210,9 @@ func (v *Values) StateOf(name string) any {
 	}
 	if has(v.set[name], value) || name == cascade.StateValidatedOutput && has(v.outputs, value) {
 		return Blank(value)
+	}
+	if text, ok := value.(string); ok && (name == standing.Scratchpad || name == standing.StateBlock) {
+		return without(text, v.texts()) // the rest of it is of others
 	}
 	return v.Copy(value)
 }
