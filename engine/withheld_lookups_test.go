@@ -102,3 +102,21 @@ func TestWithheldHistory(t *testing.T) {
 	require.Contains(t, b.everySent("a", 1), "of the yew")
 	require.NotContains(t, b.everySent("a", 2), "of the yew")
 }
+
+// TestWithheldToldAgain: results of tools that tell again what is in the session have no text of what was dropped, also of a part of it;
+// another tool's have what they had.
+func TestWithheldToldAgain(t *testing.T) {
+	t.Parallel()
+	answer := "The first line of the yew, quite long,\nand a \"second\" line of the yew."
+	says := map[string][]answerFunc{"a": {say(answer)}, "b": {
+		call("get_state", `{"key":"output_a"}`, "look", `{"say":"The first line of the yew, quite long,"}`), say("done with b"), say("end"),
+	}, "c": {say("end")}}
+	b := setupDroppingAt(t, says, "b", 2, answer)
+	_, err := b.run(`{"cascade_id":"c","phases":[{"name":"a","instructions":"A."},
+		{"name":"b","instructions":"B.","tackle":["look","get_state"],"rules":{"max_turns":3}},
+		{"name":"c","instructions":"C.","context":{"from":[{"phase":"b","include":["messages"]}]}}]}`, nil)
+	require.NoError(t, err)
+	require.Contains(t, b.everySent("b", 1), answer)
+	require.NotContains(t, b.everySent("c", 0), "yew")
+	require.Contains(t, b.everySent("c", 0), "done with b")
+}

@@ -11,7 +11,8 @@ import (
 
 // Quoted returns what is sent in place of a message that a template wrote before what it quotes was taken out: the message with
 // [Text] in place of each text of 20 bytes or more that is withheld, and the answers of the elements of a list that were put together
-// without those that are. The result of a lookup that shows what is out is [Lookup]. nil: the message quotes none.
+// without those that are; so is the result of a tool that tells again what is in the session. That of a lookup which shows what
+// is out is [Lookup]. nil: the message quotes none.
 func (v *Values) Quoted(m *echo.Message) *echo.Message {
 	if v == nil {
 		return nil
@@ -21,6 +22,9 @@ func (v *Values) Quoted(m *echo.Message) *echo.Message {
 	}
 	if v.shows(m) {
 		return instead(m, Lookup)
+	}
+	if tellsAgain(m) {
+		return v.cut(m, v.told)
 	}
 	if !isWritten(m.Kind()) {
 		return nil
@@ -74,45 +78,50 @@ func isWritten(k echo.Kind) bool {
 
 // texts are those that are withheld and long enough to be known again, the longest first: one may be a part of another.
 func (v *Values) texts() []string {
-	if v.long != nil {
-		return v.long
+	if v.long == nil {
+		v.long = longest(v.written(nil))
 	}
-	v.long = []string{}
-	for _, value := range v.outputs {
-		v.addTexts(value)
-	}
-	for _, set := range v.set {
-		for _, value := range set {
-			v.addTexts(value)
-		}
-	}
-	v.addTexts(v.said)
-	v.long = slices.Compact(slices.Sorted(slices.Values(v.long)))
-	slices.SortFunc(v.long, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 	return v.long
 }
 
-func (v *Values) addTexts(value any) {
+// written are the texts that templates may have written, and others.
+func (v *Values) written(others []any) []string {
+	others = append(v.unkept(true, v.said), others...)
+	out := addTexts(nil, v.outputs)
+	for _, set := range v.set {
+		out = addTexts(out, set)
+	}
+	return addTexts(out, others)
+}
+
+// longest sorts texts, each once, the longest first.
+func longest(list []string) []string {
+	slices.SortFunc(list, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	return slices.Clip(slices.Compact(append([]string{}, list...)))
+}
+
+func addTexts(list []string, value any) []string {
 	switch x := value.(type) {
 	case string:
 		if x = strings.TrimSpace(x); len(x) < shortest {
-			return
+			return list
 		}
-		v.long = append(v.long, x)
+		list = append(list, x)
 		for _, escape := range []bool{true, false} { // in a value that was rendered as JSON
-			if in := inJSON(x, escape); in != x && !slices.Contains(v.long, in) {
-				v.long = append(v.long, in)
+			if in := inJSON(x, escape); in != x {
+				list = append(list, in)
 			}
 		}
 	case []any:
 		for _, e := range x {
-			v.addTexts(e)
+			list = addTexts(list, e)
 		}
 	case map[string]any:
 		for _, e := range x {
-			v.addTexts(e)
+			list = addTexts(list, e)
 		}
 	}
+	return list
 }
 
 // inJSON returns a text as JSON has it between the quotation marks.

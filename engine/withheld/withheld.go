@@ -31,9 +31,12 @@ type Values struct {
 	session *echo.Session
 	outputs []any             // of visits, and of elements of lists, whose answers are out
 	set     map[string][]any  // what answers that are out have set of the state, by name
-	said    []any             // texts of answers and results that are out
+	said    []string          // texts of answers and results that are out
+	asked   []string          // other texts of messages that are out
+	kept    map[saying]bool   // texts of messages that are in view
 	lists   map[string]string // answers that were put together from those of the elements of lists, without those that are out
 	long    []string          // see [Values.texts]; nil: not gathered yet
+	again   []string          // see [Values.textsTold]; nil: not gathered yet
 	places  map[place]bool    // see [Values.findPlaces]; nil: not found yet
 }
 
@@ -42,7 +45,7 @@ func Of(s *echo.Session) *Values {
 	if s == nil || s.KeepsValues || s.Withdrawals.Whole() {
 		return nil
 	}
-	v := &Values{session: s, set: map[string][]any{}, lists: map[string]string{}}
+	v := &Values{session: s, set: map[string][]any{}, lists: map[string]string{}, kept: map[saying]bool{}}
 	for _, visit := range s.Phases {
 		out := v.out(visit)
 		if v.outputs = append(v.outputs, out...); len(out) > 0 {
@@ -51,9 +54,12 @@ func Of(s *echo.Session) *Values {
 			}
 		}
 		for _, it := range s.Marked(visit) {
-			if it.Withdrawn != echo.InView {
+			switch {
+			case it.Withdrawn != echo.InView:
 				v.addSet(it.Message)
 				v.addSaid(it.Message)
+			case !tellsAgain(it.Message):
+				v.keep(it.Message)
 			}
 		}
 	}
@@ -132,10 +138,41 @@ func (v *Values) addSet(m *echo.Message) {
 	}
 }
 
-// addSaid adds what an answer or a tool has said, also without what stands.
+// saying is a text that an answer or a tool says, or that is said to the model.
+type saying struct {
+	answer bool
+	text   string
+}
+
+// keep has what a message says, which is in view, not be withheld on account of another one that says the same.
+func (v *Values) keep(m *echo.Message) {
+	v.kept[saying{IsAnswer(m), m.Text()}] = true
+	for _, c := range m.ToolCalls() {
+		v.kept[saying{false, c.Arguments}] = true
+	}
+}
+
+// unkept returns those of texts that no message in view says.
+func (v *Values) unkept(answer bool, texts []string) (out []any) {
+	for _, text := range texts {
+		if !v.kept[saying{answer, text}] {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// addSaid adds what a message says: of an answer also without what stands.
 func (v *Values) addSaid(m *echo.Message) {
-	if IsAnswer(m) && !echo.LooksUp(m) {
+	switch {
+	case tellsAgain(m):
+	case IsAnswer(m):
 		v.said = append(v.said, m.Text(), standing.Visible(m.Text(), continuity.InForce{Scratchpad: true, StateBlock: true}))
+		for _, c := range m.ToolCalls() {
+			v.asked = append(v.asked, c.Arguments)
+		}
+	default:
+		v.asked = append(v.asked, m.Text())
 	}
 }
 
