@@ -80,3 +80,43 @@ func TestWithdrawnIsSimulated(t *testing.T) {
 		return nil
 	}))
 }
+
+// TestWithheldIsSimulated: a simulation has neither what prompts have quoted of a dropped call nor what lookups have told of it.
+func TestWithheldIsSimulated(t *testing.T) {
+	t.Parallel()
+	const settings = `{"window":1,"mask_observations_after":1,"advance":"every_turn","guard":{"enabled":false}}`
+	const fact = "the fact of the yew, quite long"
+	says := []answerFunc{call("set_state", `{"key":"fact","value":"`+fact+`"}`), call("get_state", `{"key":"fact"}`, "look", `{}`)}
+	for range 4 {
+		says = append(says, call("look", `{}`))
+	}
+	b := setupDroppingAt(t, map[string][]answerFunc{"p": append(says, say("done"))}, "p", 4, "Stored.")
+	_, err := b.run(`{"cascade_id":"c","phases":[{"name":"p","instructions":"Go.","tackle":["look","set_state","get_state"],
+		"rules":{"max_turns":7,"turn_prompt":"Turn {{ turn }}: {{ state.fact }}"},"intra_context":`+settings+`}]}`, nil)
+	require.NoError(t, err)
+	all, err := simulate.FromRecording("s", &journal.Recording{Entries: b.entries.asRead(t)})
+	require.NoError(t, err)
+	policies, _, err := simulate.ChoosePolicies([]string{"full", "same=" + settings}, "")
+	require.NoError(t, err)
+	prices, err := simulate.ParsePrices("0.1")
+	require.NoError(t, err)
+	sim := &simulate.Simulation{Policies: policies, Prices: []simulate.Prices{prices}, Keep: true}
+	require.NoError(t, sim.Run(t.Context(), all, func(o *simulate.Outcome) error {
+		for _, run := range o.Runs {
+			require.Len(t, run.Calls, 7)
+			for k, c := range run.Calls {
+				var sent []string
+				for _, m := range c.Request {
+					sent = append(sent, string(m.JSON()))
+				}
+				text := strings.Join(sent, "\n")
+				require.Equal(t, k >= 1 && k <= 3, strings.Contains(text, fact), "%s, call %d", run.Policy, k+1)
+				require.Equal(t, k >= 4, strings.Contains(text, "[dropped]"), "%s, call %d", run.Policy, k+1)
+			}
+		}
+		for k, c := range o.AsRun[0].Calls {
+			require.Equal(t, c.Tokens, o.Runs[1].Calls[k].Tokens, "call %d", k+1)
+		}
+		return nil
+	}))
+}

@@ -32,8 +32,8 @@ func Withdrawn(f *Fold) map[*echo.Entry]bool {
 		return nil
 	}
 	out := map[*echo.Entry]bool{}
-	s := echo.Session{Withdrawals: f.now.withdrawals, KeepsValues: rulesOf(f.Start()) < echo.RulesKeepLookups}
-	for i, v := range Records(f) {
+	s := SessionOf(f)
+	for i, v := range s.Phases {
 		told := Told(f, f.now.visits[i].Key)
 		for n, it := range s.Marked(v) {
 			if it.Withdrawn != echo.InView {
@@ -42,6 +42,13 @@ func Withdrawn(f *Fold) map[*echo.Entry]bool {
 		}
 	}
 	return out
+}
+
+// SessionOf returns the session of a record as it is by now, with what persons have taken out of its views.
+func SessionOf(f *Fold) *echo.Session {
+	return &echo.Session{
+		Phases: Records(f), State: f.Shared(), Withdrawals: f.now.withdrawals, KeepsValues: rulesOf(f.Start()) < echo.RulesKeepLookups,
+	}
 }
 
 // rulesOf returns the number of the rules under which a run began; the newest where its start does not say.

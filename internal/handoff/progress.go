@@ -10,7 +10,6 @@ import (
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/echo/record"
 	"github.com/windlass-run/windlass/engine/standing"
 	"github.com/windlass-run/windlass/engine/withheld"
@@ -181,22 +180,11 @@ func outputOf(p *progress, v *record.Visit, withdrawn map[*echo.Entry]bool) stri
 // withheldFrom returns what values come from answers that persons have taken out of the context, and the session that they are of;
 // nil: none does.
 func withheldFrom(p *progress) (*withheld.Values, *echo.Session) {
-	taken := record.Withdrawals(p.record)
-	if taken.Whole() {
+	if record.Withdrawals(p.record).Whole() {
 		return nil, nil
 	}
-	s := &echo.Session{Phases: record.Records(p.record), State: p.record.Shared(), Withdrawals: taken, KeepsValues: keepsValues(p.record)}
+	s := record.SessionOf(p.record)
 	return withheld.Of(s), s
-}
-
-// keepsValues reports whether a session began under rules that withhold none.
-func keepsValues(f *record.Fold) bool {
-	start := f.Start()
-	if start == nil {
-		return false
-	}
-	h, err := journal.HeaderOf(start)
-	return err == nil && h.Rules < withheld.Rules
 }
 
 // retracted returns the entries of a history that a person has taken back.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/engine/withheld"
 )
 
 // sentRequests are the requests that a visit really sent, until it is known which of them belong to
@@ -24,8 +25,8 @@ type sentAt struct {
 
 type sentRequest struct {
 	messages []*echo.Message
-	out      []echo.Withdrawn // see [withdrawnIn]
-	usd      *float64         // of the call, answer included; nil: unknown
+	out      []Taken  // see [takenIn]
+	usd      *float64 // of the call, answer included; nil: unknown
 }
 
 func newSentRequests() *sentRequests {
@@ -33,8 +34,8 @@ func newSentRequests() *sentRequests {
 }
 
 // add takes a request. One of a place that was asked again takes the place of the one before.
-func (s *sentRequests) add(req *record.Request) {
-	r := sentRequest{out: withdrawnIn(req)}
+func (s *sentRequests) add(req *record.Request, values *withheld.Values) {
+	r := sentRequest{out: takenIn(req, values)}
 	for i := range req.Sent {
 		for _, m := range req.Messages(i) {
 			if s.rendered[m] == nil { // most of a request was in the one before
@@ -60,7 +61,7 @@ func (s *sentRequests) answered(e *echo.Entry) {
 // of sets what was sent for each call of a conversation, unless that is not recorded of all of them.
 func (s *sentRequests) of(c *Conversation) {
 	sent := [][]*echo.Message{}
-	var out [][]echo.Withdrawn
+	var out [][]Taken
 	whole := true
 	paid := new(float64)
 	for _, p := range c.points() {
@@ -77,7 +78,7 @@ func (s *sentRequests) of(c *Conversation) {
 		}
 	}
 	if c.Sent, c.PaidUSD = sent, paid; !whole {
-		c.Withdrawn = out
+		c.Taken = out
 	}
 }
 

@@ -8,13 +8,20 @@ import (
 	"github.com/windlass-run/windlass/echo/dialect"
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/engine/withheld"
 )
 
 // FromRecording returns the conversations of a session: one for each visit to a phase that asked a
 // model, and for each element of a list that did. name stands for the session in errors and results.
 func FromRecording(name string, rec *journal.Recording) ([]*Conversation, error) {
 	s := sessionReader{name: name, requests: record.NewRequests(), latest: map[echo.Key]*visit{}, dialects: map[echo.Key]dialect.Dialect{}, callouts: map[echo.Hash]bool{}}
-	for _, e := range rec.Entries {
+	for i, e := range rec.Entries {
+		switch p := e.Key.Path(); {
+		case s.fold != nil:
+			s.fold.Add(e)
+		case p.Last().Kind == echo.StepChange:
+			s.fold = record.Of(rec.Entries[:i+1])
+		}
 		if err := s.take(e); err != nil {
 			return nil, fmt.Errorf("read session %s: %w", name, err)
 		}
@@ -42,6 +49,15 @@ type sessionReader struct {
 	latest   map[echo.Key]*visit          // by the visit or branch that the conversation is of
 	dialects map[echo.Key]dialect.Dialect // of visits
 	callouts map[echo.Hash]bool
+	fold     *record.Fold // of the entries so far; nil: persons have taken nothing out in them
+}
+
+// withheld returns what is withheld of the session by now; nil: nothing is.
+func (s *sessionReader) withheld() *withheld.Values {
+	if s.fold == nil {
+		return nil
+	}
+	return withheld.Of(record.SessionOf(s.fold))
 }
 
 type visit struct {
@@ -73,7 +89,7 @@ func (s *sessionReader) take(e *echo.Entry) error {
 	case v == nil:
 	case req != nil:
 		v.asked = req.Key()
-		v.sent.add(req)
+		v.sent.add(req, s.withheld())
 		v.conversation.Items = v.conversation.Items[:0]
 		for _, h := range req.History {
 			v.conversation.Items = append(v.conversation.Items, s.item(h))
@@ -106,8 +122,8 @@ type Conversation struct {
 	Items   []echo.Item
 	Dialect dialect.Dialect // how the model was told about tools
 
-	Sent      [][]*echo.Message  // what each call was really sent; nil: it is not recorded
-	Withdrawn [][]echo.Withdrawn // what persons had taken out of the history of each call; nil: nothing of any
+	Sent  [][]*echo.Message // what each call was really sent; nil: it is not recorded
+	Taken [][]Taken         // what persons had done to the history of each call; nil: nothing to any
 
 	PaidUSD *float64 // by the record, answers included; nil: unknown
 }
