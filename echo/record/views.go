@@ -60,7 +60,7 @@ func rulesOf(start *echo.Entry) int {
 		return echo.RulesKeepLookups
 	}
 	d, err := echo.Read[echo.RunStart](start)
-	if err != nil || json.Unmarshal(d.Header, &header) != nil {
+	if err != nil || json.Unmarshal(d.Header, &header) != nil || header.Rules == 0 {
 		return echo.RulesKeepLookups
 	}
 	return header.Rules
