@@ -7,6 +7,7 @@ import (
 	"github.com/windlass-run/windlass/engine/effect"
 	"github.com/windlass-run/windlass/engine/standing"
 	"github.com/windlass-run/windlass/engine/verdict"
+	"github.com/windlass-run/windlass/engine/withheld"
 )
 
 // Answer is what [Checks.Judge] judges.
@@ -33,9 +34,10 @@ func (c *Validators) Content(text string) string {
 		return text
 	}
 	var results []*echo.Message
+	values := withheld.Of(c.Place.Session)
 	for _, it := range c.Present() {
 		if it.Message.Role() == echo.RoleTool && it.Attempt == c.Attempt && it.Turn == c.Turn && it.Order > 0 {
-			results = append(results, it.Message)
+			results = append(results, values.Told(it.Message))
 		}
 	}
 	return verdict.Content(text, results)
