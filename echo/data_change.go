@@ -50,8 +50,9 @@ func (a ViewAction) Makes() Withdrawn {
 type Spot struct {
 	Phase string `json:"phase"`
 	Visit int    `json:"visit"`
+	Item  int    `json:"item,omitempty"` // of a list: the number of the element whose message it is, from 1; 0: it is that of none
 	Hash  Hash   `json:"content_hash"`
-	Nth   int    `json:"nth"` // of the messages of the visit with this hash, from 1
+	Nth   int    `json:"nth"` // of the messages of the visit, or of the element, with this hash, from 1
 }
 
 // ViewChange is what a person has taken out of the views of a session, or back into them. The changes of a session are numbered
@@ -142,25 +143,42 @@ func (s *Withdrawals) Contents() []Hash {
 // Spots returns the place of each message of a visit. The spot of one that was brought in is that of its original where the item
 // says it, else it has the hash alone.
 func Spots(phase string, visit int, history []Item) []Spot {
-	out, seen := make([]Spot, len(history)), map[Hash]int{}
+	out, seen := make([]Spot, len(history)), map[Spot]int{}
 	for i := range history {
 		it := &history[i]
-		h := it.Message.Hash()
-		switch {
+		switch at := (Spot{Phase: phase, Visit: visit, Item: it.Element, Hash: it.Message.Hash()}); {
 		case it.Order > 0:
-			seen[h]++
-			out[i] = Spot{Phase: phase, Visit: visit, Hash: h, Nth: seen[h]}
+			seen[at]++
+			out[i], out[i].Nth = at, seen[at]
 		case it.Origin != nil:
 			out[i] = *it.Origin
 		default:
-			out[i] = Spot{Hash: h}
+			out[i] = Spot{Hash: at.Hash}
 		}
 	}
 	return out
 }
 
+// SpotsBefore returns the places as changes had them before they named elements of lists; nil: the visit has none.
+func SpotsBefore(phase string, visit int, history []Item) []Spot {
+	if !HasElements(history) {
+		return nil
+	}
+	whole := slices.Clone(history)
+	for i := range whole {
+		whole[i].Element = 0
+	}
+	return Spots(phase, visit, whole)
+}
+
+// HasElements reports whether a history has messages of elements of a list.
+func HasElements(history []Item) bool {
+	return slices.ContainsFunc(history, func(it Item) bool { return it.Element > 0 })
+}
+
 // Mark returns the history of a visit with what is withdrawn of it: the history itself where nothing is. A call goes with its
-// results. What stands at the end of requests is no message to take out.
+// results. The list of the answers of elements goes with the last of these. What stands at the end of requests is no message to take
+// out.
 func (s *Withdrawals) Mark(phase string, visit int, history []Item) []Item {
 	return s.mark(phase, visit, history, tellsOfAll)
 }
@@ -182,8 +200,12 @@ func (s *Withdrawals) mark(phase string, visit int, history []Item, with func(*M
 		}
 		out[i].Withdrawn = to
 	}
+	before := SpotsBefore(phase, visit, history)
 	for i, at := range Spots(phase, visit, history) {
 		is := s.spots[at]
+		if is == InView && before != nil {
+			is = s.spots[before[i]]
+		}
 		if at.Nth == 0 {
 			is = s.texts[at.Hash]
 		}
@@ -198,6 +220,9 @@ func (s *Withdrawals) mark(phase string, visit int, history []Item, with func(*M
 		return history
 	}
 	WithResults(out)
+	if before != nil {
+		withElements(out)
+	}
 	return out
 }
 
@@ -261,6 +286,23 @@ func WithResults(items []Item) {
 			if items[i].Withdrawn == InView {
 				items[i].Withdrawn = is
 			}
+		}
+	}
+}
+
+// withElements withdraws the list of the answers of elements when none of them is in view.
+func withElements(items []Item) {
+	is := InView
+	for i := range items {
+		it := &items[i]
+		switch {
+		case it.Order == 0 || it.Message.Kind() != KindAnswer && it.Message.Kind() != KindToolResult:
+		case it.Element > 0 && it.Withdrawn == InView:
+			return
+		case it.Element > 0:
+			is = max(is, it.Withdrawn)
+		case it.Withdrawn == InView:
+			it.Withdrawn = is
 		}
 	}
 }

@@ -14,7 +14,8 @@ func StartsGroup(m *Message) bool {
 // message, and what was brought in from other phases.
 func Groups(history []Item) []int { return groupsFrom(history, 0) }
 
-// SessionGroups returns the same for visits in their order, as [Session.Phases] has them: the numbers go on from visit to visit.
+// SessionGroups returns the same for visits in their order, as [Session.Phases] has them: the numbers go on from visit to visit, and
+// from element to element of a list.
 // A message before the first group of its visit has 0.
 func SessionGroups(visits []*PhaseRecord) [][]int {
 	out, before := make([][]int, len(visits)), 0
@@ -26,31 +27,35 @@ func SessionGroups(visits []*PhaseRecord) [][]int {
 }
 
 // CountGroups returns how many groups a visit has. The first group of the next visit has the number after those of all before it.
-func CountGroups(history []Item) int {
-	n := 0
-	for i := firstOf(history); i < len(history); i++ {
-		if StartsGroup(history[i].Message) {
-			n++
-		}
+func CountGroups(history []Item) (n int) {
+	for _, number := range Groups(history) {
+		n = max(n, number)
 	}
 	return n
 }
 
-// groupsFrom numbers the groups of a visit that follow a number of others.
+// groupsFrom numbers the groups of a visit that follow a number of others. Those of each element of a list are its own; the list of
+// their answers is in none.
 func groupsFrom(history []Item, before int) []int {
 	out, n := make([]int, len(history)), before
-	for i := firstOf(history); i < len(history); i++ {
-		if StartsGroup(history[i].Message) {
-			n++
+	for from, to := 0, 0; from < len(history); from = to {
+		for to = from; to < len(history) && history[to].Element == history[from].Element; {
+			to++
 		}
-		if n > before {
-			out[i] = n
+		before = n
+		for i := from + firstOf(history[from:to]); i < to; i++ {
+			if StartsGroup(history[i].Message) {
+				n++
+			}
+			if n > before {
+				out[i] = n
+			}
 		}
 	}
 	return out
 }
 
-// firstOf returns the index of the task of a visit, 0 where it has none: what was brought in before it may have the task of another
+// firstOf returns the index of the task of a visit or of an element, 0 where it has none: what was brought in before it may have the task of another
 // phase.
 func firstOf(history []Item) int {
 	for i := len(history) - 1; i > 0; i-- {

@@ -15,6 +15,7 @@ type Item struct {
 	Foreign Foreign // why its calls and results are sent as text; "": they are not
 	Kept    bool    // brought in by a selection: its age does nothing to it, only the guard does
 	Reduced bool    // the last request of its phase did not have the whole of it
+	Element int     // of a list, from 1, whose message it is; 0: it is that of none
 	Order   int     // its running number in the session, from 1; 0: it was brought in from another phase
 	Origin  *Spot   // of what was brought in: the message that it shows; nil: that is not known
 
@@ -36,6 +37,7 @@ const (
 type PhaseRecord struct {
 	Name      string
 	Visit     int      // from 1
+	Element   int      // of a list, from 1, that it is the visit of; 0: it is the whole visit
 	Model     string   // that it was run with; empty for a deterministic phase
 	Before    []string // models that it asked before Model, which could not be reached any more
 	Prompted  bool     // tools were called in the prompt, not by the provider's protocol

@@ -93,6 +93,7 @@ func remember(ctx context.Context, v *visit) error {
 
 func (r *run) newVisit(p *cascade.Phase, where visitAt) *visit {
 	record := r.session.BeginVisit(p.Name, where.visit)
+	record.Element = where.item
 	model := modelFor(r, p, where.try)
 	if !p.Deterministic() {
 		record.Model = model

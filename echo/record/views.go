@@ -1,7 +1,9 @@
 package record
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 
 	"github.com/windlass-run/windlass/echo"
 )
@@ -75,7 +77,7 @@ func Records(f *Fold) []*echo.PhaseRecord {
 		v := &visits[i]
 		r := &echo.PhaseRecord{Name: v.Phase, Visit: v.Number, Model: v.Model, Output: v.Output, Done: v.Status.IsSuccess()}
 		for _, e := range Told(f, v.Key) {
-			it := echo.Item{Message: e.Message, Attempt: e.Attempt, Turn: e.Turn}
+			it := echo.Item{Message: e.Message, Attempt: e.Attempt, Turn: e.Turn, Element: ElementOf(e)}
 			if IsOwn(e) {
 				it.Order = int(e.Seq)
 			}
@@ -88,11 +90,22 @@ func Records(f *Fold) []*echo.PhaseRecord {
 
 // Told returns the entries with the messages of a visit in the order of [Records].
 func Told(f *Fold, visit echo.Key) []*echo.Entry {
+	elements := slices.DeleteFunc(slices.Clone(f.now.parts[visit]), func(b *branch) bool { return b.Step.Kind != echo.StepItem })
+	slices.SortStableFunc(elements, func(a, b *branch) int { return cmp.Compare(a.Step.Number, b.Step.Number) })
 	var out []*echo.Entry
-	for _, b := range f.now.parts[visit] {
-		if b.Step.Kind == echo.StepItem {
-			out = append(out, f.History(b.Key)...)
-		}
+	for _, b := range elements {
+		out = append(out, f.History(b.Key)...)
 	}
 	return append(out, f.History(visit)...)
+}
+
+// ElementOf returns the number of the element of a list, from 1, that an entry is of; 0: it is of none.
+func ElementOf(e *echo.Entry) int {
+	p := e.Key.Path()
+	for _, step := range p.Branches {
+		if step.Kind == echo.StepItem {
+			return step.Number
+		}
+	}
+	return 0
 }

@@ -3,6 +3,7 @@
 package lookup
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -59,7 +60,7 @@ func NewMessages(s *echo.Session, cards Cards, embeddings Similarity, now func()
 // Enter adds a message to the history of a visit, in which it is new, and has a card made of it.
 func (m *Messages) Enter(visit *echo.PhaseRecord, message *echo.Message, attempt, turn int) {
 	order := m.count() + 1
-	visit.History = append(visit.History, echo.Item{Message: message, Attempt: attempt, Turn: turn, Order: order})
+	visit.History = append(visit.History, echo.Item{Message: message, Attempt: attempt, Turn: turn, Element: visit.Element, Order: order})
 	s := contextcards.Source{
 		SessionID: m.Session.ID, Message: message, Phase: visit.Name, Visit: visit.Visit, Attempt: attempt, Turn: turn, Order: order,
 	}
@@ -159,6 +160,7 @@ func (m *Messages) Append(visit *echo.PhaseRecord, items []echo.Item, fork *Mess
 			s.Order = it.Order
 			m.own = append(m.own, s)
 		}
+		it.Element = cmp.Or(it.Element, visit.Element)
 		visit.History = append(visit.History, it)
 	}
 }

@@ -127,10 +127,11 @@ func restore(messages *lookup.Messages, f *record.Fold, at *time.Time) {
 		visit.Model, visit.Output, visit.Done = was.Model, was.Output, was.Status.IsSuccess()
 		for _, e := range record.Told(f, was.Key) {
 			if record.IsOwn(e) && !e.Message.Kind().Stands() {
-				*at = e.At
+				*at, visit.Element = e.At, record.ElementOf(e)
 				messages.Enter(visit, e.Message, e.Attempt, e.Turn)
 			}
 		}
+		visit.Element = 0
 		for _, c := range f.Callouts() {
 			messages.MarkCallout(visit, c.Hash, c.Name)
 		}

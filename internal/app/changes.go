@@ -47,7 +47,8 @@ func copyChanges(home, from string, entries []*echo.Entry, to string) error {
 func spotsOf(entries []*echo.Entry) map[echo.Spot]bool {
 	out := map[echo.Spot]bool{}
 	for _, visit := range record.Records(record.Of(entries)) {
-		for _, at := range echo.Spots(visit.Name, visit.Visit, visit.History) {
+		spots := echo.Spots(visit.Name, visit.Visit, visit.History)
+		for _, at := range append(spots, echo.SpotsBefore(visit.Name, visit.Visit, visit.History)...) {
 			out[at] = true
 		}
 	}

@@ -35,6 +35,7 @@ type Changed struct {
 	Action    echo.ViewAction `json:"action"`
 	Groups    []int           `json:"groups,omitempty"`
 	Messages  []echo.Spot     `json:"messages"`
+	StayOut   []echo.Spot     `json:"stay_out,omitempty"` // of those that were to be put back: they show, or tell of, messages that are out
 	Status    echo.Status     `json:"status"`           // of the session
 	Resumable bool            `json:"resumable"`        // the session runs, or can be resumed
 	Kept      []string        `json:"kept,omitempty"`   // what the messages have left elsewhere, which stays
@@ -89,8 +90,9 @@ func change(ctx context.Context, home string, now time.Time, w *Wish) (*Changed,
 		}
 		after = after.With(next)
 	}
+	list, stay := s.staysOut(list, after)
 	c := &Changed{
-		Session: w.Session, Number: next.Number, Action: w.Action, Groups: groups, Messages: spotsOf(list), Status: s.end.Status, Resumable: s.end.MayResume(),
+		Session: w.Session, Number: next.Number, Action: w.Action, Groups: groups, Messages: spotsOf(list), StayOut: spotsOf(stay), Status: s.end.Status, Resumable: s.end.MayResume(),
 	}
 	if w.Action != echo.ViewRestore && w.Action != echo.ViewRebuild {
 		c.Tasks = s.tasks(list)
@@ -122,7 +124,7 @@ func (s *session) wanted(w *Wish) (list []Message, numbers []int, err error) {
 		list, err = s.lastTaken(all)
 		return list, nil, err
 	}
-	for _, n := range w.Groups {
+	for _, n := range once(w.Groups) {
 		if n < 1 || n > len(all) {
 			return nil, nil, invalid("windlass context groups "+s.id, "session %s has no group %d: its groups are 1 to %d", s.id, n, len(all))
 		}
@@ -161,12 +163,43 @@ func (s *session) withCalls(list []Message, a echo.ViewAction) []Message {
 	for i, v := range s.visits {
 		places, now := echo.Spots(v.Name, v.Visit, v.History), s.now.Mark(v.Name, v.Visit, v.History)
 		for n, it := range with.Mark(v.Name, v.Visit, v.History) {
-			if it.Withdrawn != echo.InView && it.Order > 0 {
+			// The list of the answers of elements goes, and comes back, by itself.
+			collected := it.Element == 0 && echo.HasElements(v.History)
+			if it.Withdrawn != echo.InView && it.Order > 0 && (!collected || a == echo.ViewRestore) {
 				list = append(list, changes([]Message{messageOf(&now[n], places[n], s.told[i][n])}, a)...)
 			}
 		}
 	}
 	return unique(list)
+}
+
+// staysOut returns the messages of a change, and without them those that it would put back and that are out all the same, with others.
+func (s *session) staysOut(list []Message, after *echo.Withdrawals) (changed, stay []Message) {
+	out := map[echo.Spot]bool{}
+	for _, v := range s.visits {
+		spots := echo.Spots(v.Name, v.Visit, v.History)
+		for n, it := range after.Mark(v.Name, v.Visit, v.History) {
+			out[spots[n]] = it.Withdrawn != echo.InView
+		}
+	}
+	for _, m := range list {
+		if after.Of(m.at) == echo.InView && out[m.at] {
+			stay = append(stay, m)
+		} else {
+			changed = append(changed, m)
+		}
+	}
+	return changed, stay
+}
+
+// once returns numbers without those that are there before.
+func once(numbers []int) (out []int) {
+	for _, n := range numbers {
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 func unique(list []Message) (out []Message) {
@@ -354,6 +387,8 @@ func (s *session) unknownHash(all []Group, prefix string) error {
 			case !strings.HasPrefix(string(it.Message.Hash()), prefix):
 			case it.Message.Role() == echo.RoleSystem:
 				return fmt.Errorf("%s is the system message of phase %q, which stays: it is what the phase is", it.Message.Hash(), v.Name)
+			case it.Element == 0 && echo.HasElements(v.History):
+				return fmt.Errorf("%s is the list of the answers of the elements of phase %q, which goes with them: drop these", it.Message.Hash(), v.Name)
 			case it.Order == 0:
 				return fmt.Errorf("%s is what phase %q was brought of earlier ones: drop the message of the phase that it comes from", it.Message.Hash(), v.Name)
 			}

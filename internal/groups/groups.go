@@ -36,6 +36,7 @@ type Group struct {
 	Number   int       `json:"group"`
 	Phase    string    `json:"phase"`
 	Visit    int       `json:"visit"`
+	Item     int       `json:"item,omitempty"` // of a list: the number of its element, from 1
 	Words    string    `json:"words"`  // the first ones of its first message
 	Tokens   int64     `json:"tokens"` // of its messages, estimated
 	Status   Status    `json:"status"`
@@ -133,7 +134,7 @@ func (s *session) groups() []Group {
 				continue
 			}
 			if len(out) < number {
-				out = append(out, Group{Number: number, Phase: v.Name, Visit: v.Visit, Words: excerpt.Line(now[n].Message.Text(), mostWords)})
+				out = append(out, Group{Number: number, Phase: v.Name, Visit: v.Visit, Item: now[n].Element, Words: excerpt.Line(now[n].Message.Text(), mostWords)})
 			}
 			g := &out[number-1]
 			m := messageOf(&now[n], spots[n], s.told[i][n])

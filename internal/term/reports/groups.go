@@ -39,6 +39,9 @@ func ContextChanged(c *groups.Changed, self string) string {
 		return "Nothing is rebuilt yet. " + whenRebuilt(c, self)
 	}
 	lines := []string{pastOf[c.Action] + ": " + term.Plural(len(c.Messages), "message") + of(c.Groups) + ". " + whenTaken(c, self)}
+	if n := len(c.StayOut); n > 0 {
+		lines = append(lines, term.Plural(n, "message")+" stay out, as they show or tell of messages that are out: restore those, too.")
+	}
 	if len(c.Tasks) > 0 {
 		lines = append(lines, fmt.Sprintf("Until it has ended, a phase is sent its task all the same: %s.", strings.Join(c.Tasks, ", ")))
 	}
