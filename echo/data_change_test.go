@@ -101,3 +101,32 @@ func TestWithdrawnGoesTogether(t *testing.T) {
 		}
 	}
 }
+
+// TestWithdrawnElements: of equal messages of elements the one goes that is named, also while others have not ended; the list of
+// their answers goes with the last. A change of before elements were named counts as it did.
+func TestWithdrawnElements(t *testing.T) {
+	t.Parallel()
+	item := func(order, element int, text string) echo.Item {
+		return echo.Item{Message: echo.NewText(echo.RoleAssistant, echo.KindAnswer, text), Order: order, Element: element}
+	}
+	history := []echo.Item{item(1, 1, "same"), item(2, 2, "same"), item(3, 0, `["same","same"]`)}
+	spots := echo.Spots("p", 1, history)
+	require.Equal(t, echo.Spot{Phase: "p", Visit: 1, Item: 2, Hash: history[1].Message.Hash(), Nth: 1}, spots[1])
+	require.Equal(t, spots[1], echo.Spots("p", 1, history[1:2])[0], "it is the same where the element runs by itself")
+	before := echo.SpotsBefore("p", 1, history)
+	require.Equal(t, echo.Spot{Phase: "p", Visit: 1, Hash: history[1].Message.Hash(), Nth: 2}, before[1])
+	require.Nil(t, echo.SpotsBefore("p", 1, history[2:]))
+	of := func(w *echo.Withdrawals) (out []echo.Withdrawn) {
+		for _, it := range w.Mark("p", 1, history) {
+			out = append(out, it.Withdrawn)
+		}
+		return out
+	}
+	var none *echo.Withdrawals
+	second := none.With(changeOf(1, echo.ViewDrop, spots[1]))
+	require.Equal(t, []echo.Withdrawn{"", "dropped", ""}, of(second))
+	require.Equal(t, of(second), of(none.With(changeOf(1, echo.ViewDrop, before[1]))))
+	both := second.With(changeOf(2, echo.ViewRemove, spots[0]))
+	require.Equal(t, []echo.Withdrawn{"removed", "dropped", "removed"}, of(both))
+	require.Equal(t, []echo.Withdrawn{"removed", "", ""}, of(both.With(changeOf(3, echo.ViewRestore, spots[1]))))
+}

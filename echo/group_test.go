@@ -38,3 +38,19 @@ func TestGroups(t *testing.T) {
 	require.Equal(t, [][]int{{0, 1, 1, 2, 2}, {}, {0, 3, 3}, {0, 4, 4}}, echo.SessionGroups(visits))
 	require.Equal(t, 2, echo.CountGroups(visits[0].History))
 }
+
+// TestGroupsOfElements: each element of a list has groups of its own; the list of their answers is in none.
+func TestGroupsOfElements(t *testing.T) {
+	t.Parallel()
+	var list []echo.Item
+	for i, kinds := range [][]echo.Kind{{echo.KindAnswer}, {echo.KindSystem, echo.KindTask, echo.KindAnswer}, {echo.KindTask, echo.KindAnswer, echo.KindRetry, echo.KindAnswer}, {echo.KindToolResult}} {
+		for _, k := range kinds {
+			list = append(list, echo.Item{Message: echo.NewText(echo.RoleUser, k, "x"), Element: i})
+		}
+	}
+	list = append(list[1:], list[0])
+	require.Equal(t, []int{0, 1, 1, 2, 2, 3, 3, 0, 0}, echo.Groups(list))
+	require.Equal(t, 3, echo.CountGroups(list))
+	next := []echo.Item{{Message: echo.NewText(echo.RoleUser, echo.KindTask, "y")}}
+	require.Equal(t, []int{4}, echo.SessionGroups([]*echo.PhaseRecord{{History: list}, {History: next}})[1])
+}
