@@ -46,6 +46,7 @@ func Of(s *echo.Session) *Values {
 		return nil
 	}
 	v := &Values{session: s, set: map[string][]any{}, lists: map[string]string{}, kept: map[saying]bool{}}
+	v.addPeople()
 	for _, visit := range s.Phases {
 		out := v.out(visit)
 		if v.outputs = append(v.outputs, out...); len(out) > 0 {
