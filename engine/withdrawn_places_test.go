@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -115,4 +116,42 @@ func TestEveryBranchTakesEveryChange(t *testing.T) {
 			require.Equal(t, 1, record.Withdrawals(record.Of(b.entries.asRead(t))).Last())
 		})
 	}
+}
+
+// TestWithdrawnElement: of elements that say the same, that of the one which is named goes while others have not ended; what later phases
+// get has the others, and nothing once all are out. The list of the answers is said without it.
+func TestWithdrawnElement(t *testing.T) {
+	t.Parallel()
+	b, l := changing(t)
+	var second echo.Spot
+	b.model.answers = []answerFunc{
+		say("same"), say("same"),
+		func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
+			second = b.spotOf("same")
+			require.Equal(t, 1, second.Item)
+			second.Item = 2
+			l.add(echo.ViewDrop, second)
+			return say("third")(req)
+		},
+		say("next"),
+		func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
+			first := second
+			first.Item = 1
+			l.add(echo.ViewDrop, first, b.spotOf("third"))
+			return say("next")(req)
+		},
+		say("end"),
+	}
+	from := `"context":{"from":[{"phase":"each","include":["messages","output"]}]}`
+	_, err := b.run(`{"cascade_id":"c","phases":[{"name":"each","instructions":"E {{ item }}","for_each":{"items":["x","y","z"],"max_parallel":1}},
+		{"name":"b","instructions":"B.",`+from+`},{"name":"c","instructions":"C."},{"name":"d","instructions":"D.",`+from+`}]}`, nil)
+	require.NoError(t, err)
+	got := strings.Join(roles(b.model.requests[3]), "|")
+	require.Equal(t, 1, strings.Count(got, "assistant: same"), got)
+	require.Contains(t, got, "assistant: third")
+	got = strings.Join(roles(b.model.requests[5]), "|")
+	require.NotContains(t, got, "same")
+	require.NotContains(t, got, "third")
+	require.NotContains(t, got, "[dropped]")
+	require.Contains(t, got, "E y", "the tasks stay")
 }

@@ -36,10 +36,10 @@ type Changed struct {
 	Groups    []int           `json:"groups,omitempty"`
 	Messages  []echo.Spot     `json:"messages"`
 	StayOut   []echo.Spot     `json:"stay_out,omitempty"` // of those that were to be put back: they show, or tell of, messages that are out
-	Status    echo.Status     `json:"status"`           // of the session
-	Resumable bool            `json:"resumable"`        // the session runs, or can be resumed
-	Kept      []string        `json:"kept,omitempty"`   // what the messages have left elsewhere, which stays
-	Forget    []string        `json:"forget,omitempty"` // the commands that take texts of it out of banks and memos
+	Status    echo.Status     `json:"status"`             // of the session
+	Resumable bool            `json:"resumable"`          // the session runs, or can be resumed
+	Kept      []string        `json:"kept,omitempty"`     // what the messages have left elsewhere, which stays
+	Forget    []string        `json:"forget,omitempty"`   // the commands that take texts of it out of banks and memos
 	Tasks     []string        `json:"tasks,omitempty"`
 }
 

@@ -37,8 +37,8 @@ type Group struct {
 	Phase    string    `json:"phase"`
 	Visit    int       `json:"visit"`
 	Item     int       `json:"item,omitempty"` // of a list: the number of its element, from 1
-	Words    string    `json:"words"`  // the first ones of its first message
-	Tokens   int64     `json:"tokens"` // of its messages, estimated
+	Words    string    `json:"words"`          // the first ones of its first message
+	Tokens   int64     `json:"tokens"`         // of its messages, estimated
 	Status   Status    `json:"status"`
 	Pending  bool      `json:"pending,omitempty"` // the run has not taken that yet
 	Messages []Message `json:"messages"`

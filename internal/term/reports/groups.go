@@ -39,7 +39,11 @@ func ContextChanged(c *groups.Changed, self string) string {
 		return "Nothing is rebuilt yet. " + whenRebuilt(c, self)
 	}
 	lines := []string{pastOf[c.Action] + ": " + term.Plural(len(c.Messages), "message") + of(c.Groups) + ". " + whenTaken(c, self)}
-	if n := len(c.StayOut); n > 0 {
+	switch n := len(c.StayOut); n {
+	case 0:
+	case 1:
+		lines = append(lines, "1 message stays out, as it shows or tells of messages that are out: restore those, too.")
+	default:
 		lines = append(lines, term.Plural(n, "message")+" stay out, as they show or tell of messages that are out: restore those, too.")
 	}
 	if len(c.Tasks) > 0 {
