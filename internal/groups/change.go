@@ -161,8 +161,8 @@ func (s *session) withCalls(list []Message, a echo.ViewAction) []Message {
 	var none *echo.Withdrawals
 	with := none.With(&echo.ViewChange{Number: 1, Action: echo.ViewDrop, Messages: spots})
 	for i, v := range s.visits {
-		places, now := echo.Spots(v.Name, v.Visit, v.History), s.now.Mark(v.Name, v.Visit, v.History)
-		for n, it := range with.Mark(v.Name, v.Visit, v.History) {
+		places, now := echo.Spots(v.Name, v.Visit, v.History), s.marked(s.now, v)
+		for n, it := range s.marked(with, v) {
 			// The list of the answers of elements goes, and comes back, by itself.
 			collected := it.Element == 0 && echo.HasElements(v.History)
 			if it.Withdrawn != echo.InView && it.Order > 0 && (!collected || a == echo.ViewRestore) {
@@ -178,7 +178,7 @@ func (s *session) staysOut(list []Message, after *echo.Withdrawals) (changed, st
 	out := map[echo.Spot]bool{}
 	for _, v := range s.visits {
 		spots := echo.Spots(v.Name, v.Visit, v.History)
-		for n, it := range after.Mark(v.Name, v.Visit, v.History) {
+		for n, it := range s.marked(after, v) {
 			out[spots[n]] = it.Withdrawn != echo.InView
 		}
 	}
