@@ -38,8 +38,9 @@ func CountGroups(history []Item) (n int) {
 // their answers is in none.
 func groupsFrom(history []Item, before int) []int {
 	out, n := make([]int, len(history)), before
-	for from, to := 0, 0; from < len(history); from = to {
-		for to = from; to < len(history) && history[to].Element == history[from].Element; {
+	for from := 0; from < len(history); {
+		to := from + 1
+		for to < len(history) && history[to].Element == history[from].Element {
 			to++
 		}
 		before = n
@@ -51,6 +52,7 @@ func groupsFrom(history []Item, before int) []int {
 				out[i] = n
 			}
 		}
+		from = to
 	}
 	return out
 }
