@@ -275,3 +275,49 @@ func TestWithheldQuotes(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, b.model.requests, 7)
 }
+
+// TestWithheldOfContext: what a phase was brought of earlier ones before the drop is sent without it in its later requests: the list of
+// the answers of elements, also of such as end with a scratchpad or a state block, and values of the state.
+func TestWithheldOfContext(t *testing.T) {
+	t.Parallel()
+	const second = "the second answer is the secret of the otter"
+	for name, note := range map[string]string{"plain": "", "scratchpad": "\nSCRATCHPAD:\nsomething to be noted", "state block": "\n### STATE\nGoal: something to be done"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := dropping(t, map[string][]answerFunc{
+				"each": {say("the first answer is known to everybody" + note), say(second + note)}, "set": {call("set_state", `{"key":"k","value":{"of":"a value that is the secret of the whale"}}`), say("it is set now, as was asked")},
+				"b": {call("get_state", `{"key":"none"}`), say("B is done with it")},
+			}, nil, "")
+			l := &changeList{}
+			b.runner.Changes = l
+			asked := 0
+			model := b.model.answers
+			for i := range model {
+				answer := model[i]
+				model[i] = func(req *effect.ModelRequest) (*effect.ModelResponse, error) {
+					if req.Site.Phase == "b" {
+						if asked++; asked == 1 {
+							l.add(echo.ViewDrop, b.spotOf(second+note), b.spotOf("it is set now, as was asked"), b.spotOf("Stored."))
+						}
+					}
+					return answer(req)
+				}
+			}
+			_, err := b.run(`{"cascade_id":"c","continuity":{"scratchpad":true,"state_block":true},"phases":[{"name":"each","instructions":"{{ item }}","for_each":{"items":["x","y"],"max_parallel":1}},
+				{"name":"set","instructions":"S.","tackle":["set_state"]},
+				{"name":"b","instructions":"B.","tackle":["get_state"],"context":{"from":["each",{"phase":"set","include":["state"]}]}},
+				{"name":"c","instructions":"C.","context":{"from":["each"]}}]}`, nil)
+			require.NoError(t, err)
+			var after string
+			for _, req := range b.model.requests {
+				if req.Site.Phase == "b" && req.Site.Turn > 1 || req.Site.Phase == "c" {
+					_, all := questionOf(req)
+					after += all
+				}
+			}
+			require.Contains(t, after, "known to everybody")
+			require.Contains(t, after, "[dropped]")
+			require.NotContains(t, after, "secret")
+		})
+	}
+}

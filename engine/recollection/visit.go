@@ -44,10 +44,14 @@ func Keep(ctx context.Context, v *Visit) error {
 		return nil
 	}
 	texts := v.texts(m)
-	if len(texts) == 0 {
+	if len(texts) == 0 && !v.redacted() {
 		return nil
 	}
 	key := v.Key.Step(echo.StepMemory)
+	if len(texts) == 0 { // the record may have what it comes to
+		_, _, err := effect.Reading[echo.MemoryCall](ctx, v.Rec, key, v.Site, func() echo.Payload { return nil })
+		return err
+	}
 	done, err := effect.WholeReading[echo.MemoryCall](ctx, v.Rec, key, v.Site, func() echo.Payload {
 		r := &memory.Remembering{Bank: m.Name, Session: v.Session, Key: v.Key, Texts: texts}
 		done, err := remembered(ctx, v.Banks, r)
@@ -61,6 +65,11 @@ func Keep(ctx context.Context, v *Visit) error {
 		err = v.Rec.Warn(key, fmt.Sprintf("the bank %s has remembered nothing of the phase: %s", m.Name, done.Text))
 	}
 	return err
+}
+
+// redacted reports whether a message of the visit is: what the record has remembered of it may be all that it has.
+func (v *Visit) redacted() bool {
+	return slices.ContainsFunc(v.History, func(it echo.Item) bool { return it.Message.Redacted() != nil })
 }
 
 var errNoBanks = errors.New("this program keeps no memory")

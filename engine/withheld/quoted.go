@@ -71,9 +71,14 @@ func (v *Values) Told(m *echo.Message) *echo.Message {
 	return m
 }
 
-// isWritten reports whether messages of a kind are written by templates of the cascade.
+// isWritten reports whether messages of a kind are written by templates of the cascade, or by the engine: what it has brought of earlier
+// phases, and what a person was asked.
 func isWritten(k echo.Kind) bool {
-	return k == echo.KindSystem || k == echo.KindTask || k == echo.KindTurnPrompt || k == echo.KindRetry
+	switch k { //nolint:exhaustive // the others are words of models, tools and people
+	case echo.KindSystem, echo.KindTask, echo.KindTurnPrompt, echo.KindRetry, echo.KindContext, echo.KindNotice:
+		return true
+	}
+	return false
 }
 
 // texts are those that are withheld and long enough to be known again, the longest first: one may be a part of another.

@@ -93,7 +93,8 @@ func (v *Values) out(visit *echo.PhaseRecord) []any {
 // is reports whether a value is that of an answer with a text.
 func is(value any, text string) bool {
 	if s, ok := value.(string); ok {
-		return strings.TrimSpace(s) == strings.TrimSpace(text)
+		s = strings.TrimSpace(s)
+		return s == strings.TrimSpace(text) || slices.ContainsFunc(notes, func(on continuity.InForce) bool { return s == strings.TrimSpace(standing.Visible(text, on)) })
 	}
 	raw, ok := modeltext.FindJSON(text)
 	if !ok {
@@ -102,6 +103,9 @@ func is(value any, text string) bool {
 	read, err := modeltext.Decode(raw)
 	return err == nil && reflect.DeepEqual(read, value)
 }
+
+// notes are what an answer may have of its own besides what its output has, see [standing.Visible].
+var notes = []continuity.InForce{{Scratchpad: true}, {StateBlock: true}, {Scratchpad: true, StateBlock: true}}
 
 // setState is the tool by which a model sets a value of the state.
 const setState = "set_state"
