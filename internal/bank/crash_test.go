@@ -277,9 +277,9 @@ func TestOrderOfSyncs(t *testing.T) {
 		ops = nil
 	}
 	s := begin(t, on(b, d), "s")
-	did("open", "open", "write", "sync", "write", "sync")
+	did("open", "remove", "open", "write", "write", "sync", "rename")
 	s.does(t, create(notePath, "one"))
-	did("open", "write", "sync")
+	did("open", "sync", "write", "sync")
 	s.does(t, view(notePath))
 	did("open", "write")
 	s.does(t, insert(notePath, 0, "zero"))

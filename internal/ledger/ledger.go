@@ -261,22 +261,20 @@ func (f *File[E, C]) Append(ctx context.Context, decide func(C) (*E, error)) (*E
 	return e, before, f.write(to, e)
 }
 
-// first is [File.Append] to a ledger that is not there: it is made when there is something to write.
+// first is [File.Append] to a ledger that is not there: it is made when there is something to write, with its first entry at once,
+// whenever the process may die.
 func (f *File[E, C]) first(decide func(C) (*E, error)) (*E, C, error) {
-	none := f.format.None
+	f.forget()
+	none := f.content
 	e, err := decide(none)
 	if e == nil || err != nil {
 		return nil, none, err
 	}
-	to, err := f.on.Open(f.path, os.O_RDWR|os.O_CREATE)
-	if err != nil {
-		return nil, none, f.failed("open", err)
-	}
-	defer to.Close() //nolint:errcheck // it is synced where that counts
-	if err := f.follow(to); err != nil {
+	if err := f.Replace([]*E{e}); err != nil {
 		return nil, none, err
 	}
-	return e, none, f.write(to, e)
+	f.syncFolders()
+	return e, none, nil
 }
 
 func (f *File[E, C]) durable(e *E) bool { return f.format.Durable == nil || f.format.Durable(e) }
@@ -299,9 +297,7 @@ func (f *File[E, C]) write(to Disk, e *E) error {
 		if err := f.put(to, f.format.Head(e), true); err != nil {
 			return err
 		}
-		for dir, n := filepath.Dir(f.path), 0; n < newFolders; dir, n = filepath.Dir(dir), n+1 {
-			f.on.SyncDir(dir)
-		}
+		f.syncFolders()
 	}
 	if err := f.put(to, e, f.durable(e)); err != nil {
 		return err
@@ -312,6 +308,13 @@ func (f *File[E, C]) write(to Disk, e *E) error {
 
 // newFolders is how many folders may have a new name in them when a ledger is new: its own, that of all, the home.
 const newFolders = 3
+
+// syncFolders makes the names of a new ledger durable, and those of folders that were made for it.
+func (f *File[E, C]) syncFolders() {
+	for dir, n := filepath.Dir(f.path), 0; n < newFolders; dir, n = filepath.Dir(dir), n+1 {
+		f.on.SyncDir(dir)
+	}
+}
 
 // put appends a line. When it fails, what there is of the line is taken back where that can be helped.
 func (f *File[E, C]) put(to Disk, value any, durable bool) error {
