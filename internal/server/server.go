@@ -46,6 +46,8 @@ type Page interface {
 	Has(path string) bool
 	// Enter returns the path of an address that opens the page once.
 	Enter() string
+	// EndStreams lets every stream of the page end. It is safe to call twice.
+	EndStreams()
 }
 
 // The defaults of [Options], and what is the same for every server.
@@ -123,7 +125,12 @@ func (s *Server) HTTP() *http.Server {
 }
 
 // EndStreams lets every event stream send what is there and end. It is safe to call twice.
-func (s *Server) EndStreams() { s.stop.Do(func() { close(s.stopping) }) }
+func (s *Server) EndStreams() {
+	s.stop.Do(func() { close(s.stopping) })
+	if s.page != nil {
+		s.page.EndStreams()
+	}
+}
 
 type route struct {
 	method, path string      // as in the description

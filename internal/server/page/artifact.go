@@ -31,7 +31,7 @@ func (r *request) artifact() error {
 	if err != nil {
 		return err
 	}
-	r.show(http.StatusOK, "artifact", artifactView{frame: r.frame(clean(a.Title)), Made: a, Session: r.r.PathValue("session"), Address: address})
+	r.show(r.views, http.StatusOK, "artifact", artifactView{frame: r.frame(clean(a.Title)), Made: a, Session: r.r.PathValue("session"), Address: address})
 	return nil
 }
 

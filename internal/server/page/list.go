@@ -57,7 +57,7 @@ func (r *request) list() error {
 	for _, w := range all {
 		v.Waits = append(v.Waits, listedAt(w, r.Now()))
 	}
-	r.show(http.StatusOK, "list", v)
+	r.show(r.views, http.StatusOK, "list", v)
 	return nil
 }
 

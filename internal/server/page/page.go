@@ -7,10 +7,12 @@
 //   - list.go, wait.go: what the pages show.
 //   - given.go: what a person has filled in, as the value of an answer.
 //   - texts.go: texts and JSON as a person reads them safely.
+//   - screens.go: the pages of other packages.
 package page
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -19,8 +21,10 @@ import (
 	"log"
 	"net/http"
 	"net/url"
+	"path"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/windlass-run/windlass/echo"
@@ -39,6 +43,7 @@ type Options struct {
 	Audit     func(audit.Line) error // keeps refused attempts; nil: nobody does
 	Log       *log.Logger
 	Now       func() time.Time // nil: the system's clock
+	Screens   []Screens        // of other packages; the first of them has "/", if one has
 }
 
 // Page answers the requests of browsers. It is safe for concurrent use.
@@ -47,6 +52,11 @@ type Page struct {
 	access *access
 	views  *template.Template
 	mux    *http.ServeMux
+	nav    []Link
+	below  map[string]bool // first parts of the addresses
+
+	stop     sync.Once
+	stopping chan struct{} // closed when streams are to end
 }
 
 // New returns a page.
@@ -61,7 +71,7 @@ func New(o Options) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{Options: o, access: newAccess(o.Now), views: views, mux: http.NewServeMux()}
+	p := &Page{Options: o, access: newAccess(o.Now), views: views, mux: http.NewServeMux(), below: map[string]bool{}, stopping: make(chan struct{})}
 	for pattern, handle := range map[string]func(*request) error{
 		"GET " + pathWaits:                   (*request).list,
 		"GET " + pathWaits + "/{id}":         (*request).wait,
@@ -75,10 +85,45 @@ func New(o Options) (*Page, error) {
 		"GET " + pathPage + "{asset}":        asset,
 		"/":                                  nothing,
 	} {
-		p.mux.HandleFunc(pattern, p.handler(handle))
+		p.handle(pattern, handle)
 	}
-	p.mux.HandleFunc("GET "+pathWaits+"/{id}/images/{n}", p.handler(waitImage))
+	p.handle("GET "+pathWaits+"/{id}/images/{n}", waitImage)
+	for _, set := range o.Screens {
+		if err := p.add(set); err != nil {
+			return nil, err
+		}
+	}
+	p.nav = append(p.nav, Link{"Waits", pathWaits})
 	return p, nil
+}
+
+func (p *Page) handle(pattern string, handle func(*request) error) {
+	if _, address, ok := strings.Cut(pattern, " "); ok {
+		p.below[firstPart(address)] = true
+	}
+	p.mux.HandleFunc(pattern, p.handler(handle))
+}
+
+func (p *Page) add(set Screens) error {
+	s, err := newScreens(p.views, set)
+	if err != nil {
+		return err
+	}
+	p.nav = append(p.nav, set.Nav...)
+	p.handle("GET "+pathPage+set.Name+"/{file}", s.file)
+	for pattern, answer := range set.Answers {
+		p.handle(pattern, s.answer(answer))
+	}
+	return nil
+}
+
+// firstPart returns the first part of an address, or of a pattern of one.
+func firstPart(address string) string {
+	part, _, _ := strings.Cut(strings.TrimPrefix(address, "/"), "/")
+	if part == "{$}" {
+		return ""
+	}
+	return part
 }
 
 // The addresses.
@@ -89,12 +134,18 @@ const (
 )
 
 // Has reports whether an address is one of the page.
-func (*Page) Has(path string) bool {
-	return path == pathWaits || strings.HasPrefix(path, pathWaits+"/") || strings.HasPrefix(path, pathArtifacts) || strings.HasPrefix(path, pathPage)
-}
+func (p *Page) Has(path string) bool { return p.below[firstPart(path)] }
 
 // Enter returns the address that opens the page once, below the address of the server.
-func (p *Page) Enter() string { return pathWaits + "?code=" + url.QueryEscape(p.access.code()) }
+func (p *Page) Enter() string { return p.home() + "?code=" + url.QueryEscape(p.access.code()) }
+
+// home is the address of the first page.
+func (p *Page) home() string {
+	if p.below[""] {
+		return "/"
+	}
+	return pathWaits
+}
 
 // request is one request, with the login of its browser.
 type request struct {
@@ -194,7 +245,7 @@ func (r *request) needLogin() bool {
 	if r.login != nil {
 		return true
 	}
-	r.show(http.StatusUnauthorized, "enter", enterView{frame: r.frame("Open windlass"), From: r.r.URL.Path, IsLink: originOf(r.r) == fromLink})
+	r.show(r.views, http.StatusUnauthorized, "enter", enterView{frame: r.frame("Open windlass"), From: r.r.URL.Path, IsLink: originOf(r.r) == fromLink})
 	return false
 }
 
@@ -203,15 +254,24 @@ type frame struct {
 	Title  string
 	Leave  string // the token that ends the login; "" without one
 	Script bool
+	Home   string
+	Nav    []Link
+	At     string // the address that is shown
+	Wide   bool
+
+	Scripts, Styles []string // further ones
 }
 
 func (r *request) frame(title string) frame {
-	f := frame{Title: title, Script: r.login != nil}
+	f := frame{Title: title, Script: r.login != nil, Home: r.home(), At: r.r.URL.Path}
 	if r.login != nil {
-		f.Leave = r.login.token(aboutLeave)
+		f.Leave, f.Nav = r.login.token(aboutLeave), r.nav
 	}
 	return f
 }
+
+// IsAt reports whether a link leads to the page that is shown.
+func (f frame) IsAt(l Link) bool { return f.At == l.Path }
 
 const aboutLeave = "leave"
 
@@ -229,9 +289,9 @@ type messageView struct {
 }
 
 // show writes a page. It is made as a whole before anything is sent.
-func (r *request) show(status int, view string, data any) {
+func (r *request) show(views *template.Template, status int, view string, data any) {
 	var b bytes.Buffer
-	if err := r.views.ExecuteTemplate(&b, view, data); err != nil {
+	if err := views.ExecuteTemplate(&b, view, data); err != nil {
 		r.Log.Printf("page %s: %v", view, err)
 		http.Error(r.w, "windlass failed to make this page; its log says why", http.StatusInternalServerError)
 		return
@@ -249,14 +309,25 @@ func (r *request) fail(err error) {
 	case failure.Is(err, failure.UnknownWait):
 		s = &statusError{http.StatusNotFound, "Not found", "There is no such wait. It may have ended: the list has those that are open.", "refused"}
 	case failure.Is(err, failure.UnknownSession):
-		s = &statusError{http.StatusNotFound, "Not found", "There is no such artifact.", "refused"}
+		s = &statusError{http.StatusNotFound, "Not found", clean(sentence(err)), "refused"}
 	case r.ctx().Err() != nil:
 		panic(http.ErrAbortHandler)
+	case failure.KindOf(err) != failure.Failed:
+		status := cmp.Or(statuses[failure.KindOf(err)], http.StatusUnprocessableEntity)
+		s = &statusError{status, http.StatusText(status), clean(sentence(err)), "refused"}
 	default:
 		r.Log.Printf("%s %q: %v", r.r.Method, r.r.URL.Path, err)
 		s = &statusError{http.StatusInternalServerError, "windlass failed", "The log of the server says why. Nothing was changed.", "refused"}
 	}
-	r.show(s.status, "message", messageView{frame: r.frame(s.title), Text: s.text})
+	r.show(r.views, s.status, "message", messageView{frame: r.frame(s.title), Text: s.text})
+}
+
+// statuses are those of the errors whose words a person is shown; others of them have 422.
+var statuses = map[failure.Kind]int{
+	failure.UnknownCall: http.StatusNotFound, failure.UnknownMessage: http.StatusNotFound, failure.NoHandoff: http.StatusNotFound,
+	failure.StorageFailed: http.StatusServiceUnavailable, failure.EngineMissing: http.StatusServiceUnavailable,
+	failure.Damaged: http.StatusServiceUnavailable, failure.OtherVersion: http.StatusServiceUnavailable,
+	failure.NotResumable: http.StatusConflict, failure.SessionBusy: http.StatusConflict, failure.AlreadyAnswered: http.StatusConflict,
 }
 
 func nothing(*request) error {
@@ -266,25 +337,30 @@ func nothing(*request) error {
 // open exchanges the code of an address for a login. One that nobody has typed is asked about first.
 func (r *request) open(code string) {
 	if !isTyped(r.r) {
-		r.show(http.StatusOK, "enter", enterView{frame: r.frame("Open windlass"), Code: code, From: pathWaits})
+		r.show(r.views, http.StatusOK, "enter", enterView{frame: r.frame("Open windlass"), Code: code, From: r.r.URL.Path})
 		return
 	}
-	r.exchange(code)
+	r.exchange(code, r.r.URL.Path)
 }
 
 func (r *request) enter() error {
-	r.exchange(r.r.PostForm.Get("code"))
+	to := r.r.PostForm.Get("to")
+	if u, err := url.Parse(to); err != nil || u.Host != "" || u.Scheme != "" || path.Clean("/"+u.Path) != u.Path || !r.Has(u.Path) {
+		to = r.home()
+	}
+	r.exchange(r.r.PostForm.Get("code"), to)
 	return nil
 }
 
-func (r *request) exchange(code string) {
+// exchange gives the browser a login for a code, and has it ask for an address of the page.
+func (r *request) exchange(code, to string) {
 	secret, ok := r.access.enter(code)
 	if !ok {
-		r.show(http.StatusForbidden, "enter", enterView{frame: r.frame("Open windlass"), Problem: "This code was used, has expired, or is of a server that has ended."})
+		r.show(r.views, http.StatusForbidden, "enter", enterView{frame: r.frame("Open windlass"), Problem: "This code was used, has expired, or is of a server that has ended."})
 		return
 	}
 	http.SetCookie(r.w, cookie(r.r, secret))
-	http.Redirect(r.w, r.r, pathWaits, http.StatusSeeOther)
+	http.Redirect(r.w, r.r, (&url.URL{Path: to}).String(), http.StatusSeeOther)
 }
 
 func (r *request) leave() error {
@@ -293,7 +369,7 @@ func (r *request) leave() error {
 	}
 	r.access.leave(r.r)
 	http.SetCookie(r.w, cookie(r.r, ""))
-	http.Redirect(r.w, r.r, pathWaits, http.StatusSeeOther)
+	http.Redirect(r.w, r.r, r.home(), http.StatusSeeOther)
 	return nil
 }
 

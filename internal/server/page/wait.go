@@ -137,7 +137,7 @@ func (r *request) ended(status int, err error) error {
 	if r.r.URL.Query().Has("answered") {
 		v.Title = "Answered"
 	}
-	r.show(status, "message", v)
+	r.show(r.views, status, "message", v)
 	return nil
 }
 
@@ -163,7 +163,7 @@ func (r *request) showWait(status int, w *waits.Wait, with func(*waitView)) erro
 		with(v)
 	}
 	v.Controls = controls(w.Form, v.Given)
-	r.show(status, "wait", v)
+	r.show(r.views, status, "wait", v)
 	return nil
 }
 
