@@ -162,7 +162,9 @@ func (v *Visit) Audit(what, session, target string, failed error) {
 }
 
 // Show answers with a template of the screens.
-func (v *Visit) Show(view, title string, data any) error { return v.ShowAs(http.StatusOK, view, title, data) }
+func (v *Visit) Show(view, title string, data any) error {
+	return v.ShowAs(http.StatusOK, view, title, data)
+}
 
 // ShowAs is [Visit.Show] with a status of HTTP.
 func (v *Visit) ShowAs(status int, view, title string, data any) error {
@@ -260,4 +262,3 @@ func Refusal(status int, format string, args ...any) error {
 
 // EndStreams lets every stream end. It is safe to call twice.
 func (p *Page) EndStreams() { p.stop.Do(func() { close(p.stopping) }) }
-
