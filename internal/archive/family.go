@@ -87,33 +87,33 @@ type relatives struct {
 }
 
 // familyOf returns the family of a session whose record was read.
-func familyOf(ctx context.Context, a *Archive, read *reading) Family {
-	r := &relatives{ctx, a, read.detail.Here, mostRelatives, map[string]bool{read.detail.ID: true}}
+func familyOf(ctx context.Context, a *Archive, read *Reading) Family {
+	r := &relatives{ctx, a, read.Detail.Here, mostRelatives, map[string]bool{read.Detail.ID: true}}
 	f := r.of(read)
 	if len(f.Children) == 0 {
 		f.WithChildren = nil
 	}
-	if len(read.entries) == 0 {
+	if len(read.Entries) == 0 {
 		return f
 	}
-	if h, err := journal.HeaderOf(read.entries[0]); err == nil && h.ChildOf != "" {
+	if h, err := journal.HeaderOf(read.Entries[0]); err == nil && h.ChildOf != "" {
 		f.ChildOf, f.ChildKey, f.Root = h.ChildOf, h.ChildKey.String(), h.Root
 	}
 	return f
 }
 
 // of returns the children of a session and what all took.
-func (r *relatives) of(read *reading) Family {
-	sums := read.fold.Sums()
+func (r *relatives) of(read *Reading) Family {
+	sums := read.Fold.Sums()
 	f := Family{WithChildren: sumOf(1, 0, sums.Totals)}
 	copied := map[string]bool{}
-	for _, e := range read.entries {
+	for _, e := range read.Entries {
 		if e.NodeType == echo.NodeChildStart && sums.Copied.Has(e) {
 			d, _ := echo.Read[echo.ChildStart](e) // one that cannot be read is no child
 			copied[d.Session] = true
 		}
 	}
-	for _, c := range read.fold.Children() {
+	for _, c := range read.Fold.Children() {
 		child := r.child(&c)
 		if child.Copied = copied[c.Session]; !child.Copied {
 			f.WithChildren = f.WithChildren.plus(child.WithChildren)
@@ -140,7 +140,7 @@ func (r *relatives) child(c *record.Child) ChildReport {
 		}
 		return out
 	}
-	d, sums := read.detail, read.fold.Sums()
+	d, sums := read.Detail, read.Fold.Sums()
 	out.Own = sumOf(1, 0, sums.Totals)
 	below := r.of(read)
 	out.Children, out.WithChildren = below.Children, below.WithChildren
@@ -150,7 +150,7 @@ func (r *relatives) child(c *record.Child) ChildReport {
 }
 
 // read returns the record of a child, nil when there is none in reach.
-func (r *relatives) read(id string) *reading {
+func (r *relatives) read(id string) *Reading {
 	if r.left == 0 || r.seen[id] {
 		return nil
 	}

@@ -101,17 +101,40 @@ func (a *Archive) Detail(ctx context.Context, given string) (*Detail, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.detail, nil
+	return r.Detail, nil
 }
 
-// reading is a session that was read: what it did, and what that was found from.
-type reading struct {
-	detail  *Detail
-	fold    *record.Fold
-	entries []*echo.Entry
+// Reading is a session that was read: what it did, and what that was found from.
+type Reading struct {
+	Detail  *Detail
+	Fold    *record.Fold
+	Entries []*echo.Entry
 }
 
-func (a *Archive) reading(ctx context.Context, given string) (*reading, error) {
+// Read reads a session, of the journal or else ClickHouse.
+func Read(ctx context.Context, a *Archive, given string) (*Reading, error) {
+	return a.reading(ctx, given)
+}
+
+// Stamp is another one when more was recorded of a session here, or when it has stopped or gone on. The zero value is that
+// of a session without a journal here.
+type Stamp struct {
+	Size    int64 // of the journal, in bytes
+	Changed time.Time
+	Running bool
+}
+
+// StampOf returns the stamp of a session by its whole id.
+func StampOf(a *Archive, id string) Stamp {
+	running := a.running(id) // asked first: what ends in between is then seen by the next stamp
+	info, err := os.Stat(JournalPath(a.Home, id))
+	if err != nil {
+		return Stamp{}
+	}
+	return Stamp{info.Size(), info.ModTime(), running}
+}
+
+func (a *Archive) reading(ctx context.Context, given string) (*Reading, error) {
 	id, err := a.Here(given)
 	if err != nil {
 		return nil, err
@@ -125,10 +148,10 @@ func (a *Archive) reading(ctx context.Context, given string) (*reading, error) {
 		return nil, err
 	}
 	f := record.Of(entries)
-	return &reading{summarize(id, f, Unfinished), f, entries}, nil
+	return &Reading{summarize(id, f, Unfinished), f, entries}, nil
 }
 
-func (a *Archive) read(id string) (*reading, error) {
+func (a *Archive) read(id string) (*Reading, error) {
 	running := a.running(id) // asked first: what ends in between is then not taken for killed
 	rec, err := journal.Read(JournalPath(a.Home, id))
 	if err != nil {
@@ -141,7 +164,7 @@ func (a *Archive) read(id string) (*reading, error) {
 	f := record.Of(rec.Entries)
 	d := summarize(id, f, open)
 	d.Here = true
-	r := &reading{d, f, rec.Entries}
+	r := &Reading{d, f, rec.Entries}
 	if len(rec.Entries) == 0 { // it has only just begun
 		d.StartedAt, d.LastAt, d.CascadeID = rec.Header.StartedAt, rec.Header.StartedAt, sessions.CascadeID(rec.Header.Cascade)
 	}
@@ -173,9 +196,9 @@ func (a *Archive) sum(id string) (Session, error) {
 		return Session{}, err
 	}
 	if settled {
-		a.keep(id, seenJournal{info.Size(), info.ModTime(), r.detail.Session})
+		a.keep(id, seenJournal{info.Size(), info.ModTime(), r.Detail.Session})
 	}
-	return r.detail.Session, nil
+	return r.Detail.Session, nil
 }
 
 func (a *Archive) keep(id string, s seenJournal) {

@@ -83,18 +83,18 @@ func (a *Archive) Report(ctx context.Context, given string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := read.detail
+	d := read.Detail
 	r := &Report{
-		Session: clickhouse.Session{SessionState: d.SessionState, SessionTimes: d.SessionTimes, SessionFigures: d.SessionFigures, Tags: tagsOf(read.entries)},
-		Family:  familyOf(ctx, a, read), PhaseReports: []PhaseReport{}, CallList: []Call{}, Here: d.Here, Resumable: d.Resumable, Entries: read.entries,
+		Session: clickhouse.Session{SessionState: d.SessionState, SessionTimes: d.SessionTimes, SessionFigures: d.SessionFigures, Tags: tagsOf(read.Entries)},
+		Family:  familyOf(ctx, a, read), PhaseReports: []PhaseReport{}, CallList: []Call{}, Here: d.Here, Resumable: d.Resumable, Entries: read.Entries,
 	}
 	if !r.Here { // whoever resumes it brings it here
-		r.Resumable = canResume(&r.Session) && record.ResumptionOf(read.entries).Possible
+		r.Resumable = canResume(&r.Session) && record.ResumptionOf(read.Entries).Possible
 	}
 	durations := map[echo.Key]float64{} // of the model calls of each visit and branch, in ms
 	took := map[echo.Key]float64{}      // by visits and branches, as their ends say
-	origin := read.fold.Sums().Copied.Origin
-	for _, e := range read.entries {
+	origin := read.Fold.Sums().Copied.Origin
+	for _, e := range read.Entries {
 		if e.NodeType == echo.NodePhaseEnd && !origin.Has(e) {
 			took[record.Conversation(e.Key)] = e.DurationMS
 		}
@@ -109,14 +109,14 @@ func (a *Archive) Report(ctx context.Context, given string) (*Report, error) {
 			r.CallList = append(r.CallList, c)
 		}
 	}
-	for i, v := range read.fold.Visits() {
+	for i, v := range read.Fold.Visits() {
 		p := &d.PhaseReports[i]
 		report := PhaseReport{
 			Visit: p.Visit, Phase: p.Phase, Status: p.Status, Reason: p.Reason,
 			SessionTimes: clickhouse.SessionTimes{StartedAt: p.StartedAt, LastAt: p.LastAt}, Attempts: p.Attempts, Turns: p.Turns, ToolCalls: p.ToolCalls,
 			Usage: usageOf(&v.Spent.Totals, durations[v.Key]), TookMS: cmp.Or(took[v.Key], durations[v.Key]),
 		}
-		for _, b := range read.fold.Branches(v.Key) {
+		for _, b := range read.Fold.Branches(v.Key) {
 			one := branchOf(&b, d.Status, durations[b.Key])
 			one.TookMS = cmp.Or(took[b.Key], stepMS(&b), one.DurationMS)
 			report.Branches = append(report.Branches, one)

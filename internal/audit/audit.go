@@ -28,6 +28,7 @@ const (
 	Run         = "run"
 	Cancel      = "cancel"
 	Resume      = "resume"
+	Fork        = "fork"
 	GrantRevoke = "grant_revoke"
 	TokenCreate = "token_create"
 	TokenRevoke = "token_revoke"

@@ -85,7 +85,7 @@ const (
 		"form-action 'self'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 	framePolicy = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
 	imagePolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'" // a browser centers an image that is opened by itself
-	permissions = "accelerometer=(), camera=(), clipboard-read=(), clipboard-write=(), display-capture=(), fullscreen=(), geolocation=(), " +
+	permissions = "accelerometer=(), camera=(), clipboard-read=(), clipboard-write=(self), display-capture=(), fullscreen=(), geolocation=(), " +
 		"gyroscope=(), microphone=(), midi=(), payment=(), usb=(), publickey-credentials-get=(), screen-wake-lock=(), autoplay=()"
 )
 

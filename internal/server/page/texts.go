@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"html/template"
+	"reflect"
 	"strings"
 	"time"
 
@@ -19,6 +20,13 @@ var funcs = template.FuncMap{
 	"money": money,
 	"style": style,
 	"warns": warns,
+	"grouped": func(n any) string {
+		v := reflect.ValueOf(n)
+		if v.CanUint() {
+			return quantity.Grouped(int64(v.Uint()))
+		}
+		return quantity.Grouped(v.Int())
+	},
 	"seq": func(n int) []int {
 		out := make([]int, n)
 		for i := range out {

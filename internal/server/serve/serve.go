@@ -18,6 +18,7 @@ import (
 	"github.com/windlass-run/windlass/internal/server"
 	"github.com/windlass-run/windlass/internal/server/certificate"
 	"github.com/windlass-run/windlass/internal/server/grants"
+	"github.com/windlass-run/windlass/internal/server/inspector"
 	"github.com/windlass-run/windlass/internal/server/page"
 	"github.com/windlass-run/windlass/internal/server/people"
 	"github.com/windlass-run/windlass/internal/server/runs"
@@ -85,6 +86,9 @@ func (s *Service) open(ctx context.Context) error {
 	keep := func(l audit.Line) error { return audit.Add(context.WithoutCancel(ctx), home, l) }
 	s.page, err = page.New(page.Options{
 		Desk: page.OfHome(desk, s.watcher.Look), Artifacts: page.ArtifactsOf(s.host.Archive()), By: page.SystemUser(), Audit: keep, Log: s.options.Runs.Log,
+		Screens: []page.Screens{
+			inspector.New(inspector.Options{Archive: s.host.Archive(), Runs: control{s.host}}),
+		},
 	})
 	if err != nil {
 		return fmt.Errorf("make the page: %w", err)

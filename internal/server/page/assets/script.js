@@ -78,6 +78,67 @@
     show(0);
   }
 
+  // A text that can be copied has a button for it.
+  for (const text of document.querySelectorAll("[data-copied]")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = "Copy";
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(text.textContent);
+        button.textContent = "Copied";
+      } catch {
+        getSelection().selectAllChildren(text);
+        button.textContent = "Selected: press Ctrl+C";
+      }
+    });
+    text.after(button);
+  }
+
+  // Parts of a page that goes on are asked for again when there is more. The document comes parsed, and no script of it runs.
+  const fetchPage = (address) => new Promise((done, failed) => {
+    const ask = new XMLHttpRequest();
+    ask.open("GET", address);
+    ask.responseType = "document";
+    ask.addEventListener("load", () => ask.status === 200 && ask.responseXML ? done(ask.responseXML) : failed(new Error(String(ask.status))));
+    ask.addEventListener("error", () => failed(new Error("no answer")));
+    ask.send();
+  });
+  const live = document.querySelector("[data-live]"), told = document.getElementById("live");
+  if (live) {
+    const events = new EventSource(live.dataset.live);
+    let asked = false, again = false;
+    const refresh = async () => {
+      if (asked) {
+        again = true;
+        return;
+      }
+      asked = true;
+      try {
+        const now = await fetchPage(location.href);
+        for (const part of document.querySelectorAll("[data-part]")) {
+          const other = now.getElementById(part.id);
+          if (!other || part.contains(document.activeElement)) continue;
+          part.replaceWith(document.importNode(other, true));
+        }
+        if (!now.querySelector("[data-live]")) {
+          events.close();
+          told.textContent = "The run has stopped. ";
+          const link = document.createElement("a");
+          link.href = location.href;
+          link.textContent = "Show what can be done now";
+          told.append(link);
+        }
+      } catch { /* the server is away: the stream tells when it is back */ }
+      asked = false;
+      if (again) {
+        again = false;
+        refresh();
+      }
+    };
+    events.addEventListener("message", refresh);
+  }
+
   // What is dragged out of a frame is dropped nowhere but into a text: a browser goes to the address of a link.
   for (const kind of ["dragover", "drop"]) {
     document.addEventListener(kind, (e) => {

@@ -1,0 +1,123 @@
+// Package inspector has the screens of one session: what it did, what each model call was sent and why, and what that
+// cost.
+//
+//   - opened.go: sessions that were read.
+//   - run.go, flame.go: the run, as a timeline and as a flame.
+//   - control.go: what can be done to a run.
+package inspector
+
+import (
+	"embed"
+	"html/template"
+	"io/fs"
+	"net/url"
+	"time"
+
+	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/server/page"
+)
+
+//go:embed assets
+var assets embed.FS
+
+// Options say what the screens are of.
+type Options struct {
+	Archive *archive.Archive
+	Runs    Runs             // nil: nothing can be done to a run
+	Now     func() time.Time // nil: the system's clock
+}
+
+// New returns the screens.
+func New(o Options) page.Screens {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	files, err := fs.Sub(assets, "assets")
+	if err != nil {
+		panic(err) // the folder is embedded above
+	}
+	in := &inspector{Options: o, sessions: newSessions(o.Archive)}
+	answers := map[string]page.Answer{}
+	for pattern, answer := range map[string]func(*visit) error{
+		"GET /sessions/{session}":         run,
+		"POST /sessions/{session}/cancel": control("cancel"),
+		"POST /sessions/{session}/resume": control("resume"),
+		"POST /sessions/{session}/fork":   control("fork"),
+	} {
+		answers[pattern] = in.answer(answer)
+	}
+	answers["GET /sessions/{session}/live"] = in.live
+	return page.Screens{Name: "inspector", Files: files, Funcs: funcs, Answers: answers}
+}
+
+type inspector struct {
+	Options
+	sessions *sessions
+}
+
+// visit is a request for a screen of a session that was read.
+type visit struct {
+	*page.Visit
+	*inspector
+	of *opened
+}
+
+// answer reads the session of an address and has a screen answer. One that takes long to read is waited for by the
+// browser, which asks again.
+func (in *inspector) answer(screen func(*visit) error) page.Answer {
+	return func(v *page.Visit) error {
+		of, err := in.sessions.open(v.Context(), v.Of("session"))
+		if err != nil {
+			return err
+		}
+		return screen(&visit{v, in, of})
+	}
+}
+
+// head is what every screen of a session begins with.
+type head struct {
+	Session string
+	Base    string // the address of the session
+	Cascade string
+	Status  string
+	At      string // the screen, by its name in the address
+	Running bool
+	Seen    string // the stamp of what is shown
+}
+
+// Tab is a screen of a session, in the bar of all its screens.
+type Tab struct {
+	Name, Path string
+	At         bool
+}
+
+// tabs are the screens of a session: the last part of the address, and the name.
+var tabs = [...]struct{ at, name string }{
+	{"", "Run"},
+}
+
+// Tabs returns the screens of the session.
+func (h head) Tabs() (out []Tab) {
+	for _, t := range tabs {
+		address := h.Base
+		if t.at != "" {
+			address += "/" + t.at
+		}
+		out = append(out, Tab{t.name, address, t.at == h.At})
+	}
+	return out
+}
+
+var funcs = template.FuncMap{
+	"phasePath": func(session, visit string) string { return runPath(session, "", visit) },
+}
+
+func (v *visit) head(at string) head {
+	d := v.of.Detail
+	return head{
+		Session: d.ID, Base: pathOf(d.ID), Cascade: d.CascadeID, Status: d.Status, At: at, Running: v.of.stamp.Running, Seen: stampText(v.of.stamp),
+	}
+}
+
+// pathOf returns the address of a session.
+func pathOf(id string) string { return "/sessions/" + url.PathEscape(id) }
