@@ -3,6 +3,7 @@
 package course
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -45,11 +46,12 @@ type Span struct {
 // Took is what spans took. Waits and what was copied took nothing.
 type Took struct {
 	Seconds     float64 // at work: of model calls and tools, also of those side by side
-	USD         float64 // what is known of it
+	USD         float64 // what is known of it; of calls that a script answered, what they would have cost at the prices of PriceAs
 	UncachedUSD float64 // of USD: without what the tokens cost that were read from a prefix cache, as far as prices are known
 	Tokens      int64   // sent and generated
 	Calls       int
 	Unknown     int // calls whose cost is not known
+	PriceAs     string
 	Unpriced    int // calls with tokens from a cache whose price is not known: they are in UncachedUSD whole
 }
 
@@ -61,6 +63,7 @@ func (t *Took) add(o Took) {
 	t.Calls += o.Calls
 	t.Unknown += o.Unknown
 	t.Unpriced += o.Unpriced
+	t.PriceAs = cmp.Or(t.PriceAs, o.PriceAs)
 }
 
 // Of lays out the entries of a session, given in their order. The time that it takes grows with their number.
@@ -159,12 +162,16 @@ func (b *builder) took(e *echo.Entry) Took {
 	if e.Usage != nil {
 		t.Tokens = e.Usage.In + e.Usage.Out
 	}
-	if e.CostUSD == nil {
+	switch {
+	case e.Pretend != nil:
+		t.USD, t.PriceAs = e.Pretend.USD, e.Pretend.Model
+	case e.CostUSD != nil:
+		t.USD = *e.CostUSD
+	default:
 		t.Unknown = 1
-		return t
 	}
-	t.USD, t.UncachedUSD = *e.CostUSD, *e.CostUSD
-	if e.Usage == nil || e.Usage.Cached == 0 || *e.CostUSD == 0 {
+	t.UncachedUSD = t.USD
+	if e.Usage == nil || e.Usage.Cached == 0 || t.USD == 0 {
 		return t
 	}
 	tariff := b.tariffs[e.Model]
@@ -172,7 +179,7 @@ func (b *builder) took(e *echo.Entry) Took {
 		t.Unpriced = 1
 		return t
 	}
-	t.UncachedUSD = max(0, *e.CostUSD-cachedUSD(*tariff, *e.Usage))
+	t.UncachedUSD = max(0, t.USD-cachedUSD(*tariff, *e.Usage))
 	return t
 }
 
@@ -234,11 +241,12 @@ func (b *builder) children(entries []*echo.Entry) {
 			s.Failed = "failed"
 		}
 		t := &c.Totals
-		s.Took = Took{USD: t.CostUSD, UncachedUSD: t.CostUSD, Tokens: t.Usage.In + t.Usage.Out, Calls: t.Calls, Unknown: t.UnknownCosts}
+		usd := t.CostUSD + t.PretendUSD
+		s.Took = Took{USD: usd, UncachedUSD: usd, PriceAs: t.PriceAs, Tokens: t.Usage.In + t.Usage.Out, Calls: t.Calls, Unknown: t.UnknownCosts}
 		if c.End != nil {
 			s.Took.Seconds = c.EndedAt.Sub(c.StartedAt).Seconds()
 		}
-		if t.Usage.Cached > 0 && t.CostUSD > 0 {
+		if t.Usage.Cached > 0 && usd > 0 {
 			s.Took.Unpriced = t.Calls
 		}
 		in := b.within(c.Key, c.StartedAt)

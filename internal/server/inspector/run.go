@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/inspect/course"
 	"github.com/windlass-run/windlass/internal/quantity"
@@ -61,7 +62,7 @@ func (v *visit) linkOf(by string) func(*course.Span) string {
 	return func(s *course.Span) string {
 		switch {
 		case !s.Call.IsZero():
-			return pathOf(v.of.ID) + "/calls/" + s.Call.String()
+			return callPath(v.of.ID, s.Call)
 		case s.Child != "":
 			return pathOf(s.Child)
 		case s.Kind == course.Visit || s.Kind == course.Branch:
@@ -69,6 +70,12 @@ func (v *visit) linkOf(by string) func(*course.Span) string {
 		}
 		return ""
 	}
+}
+
+// callPath returns the address of what a call was sent.
+func callPath(id string, call echo.Key) string {
+	address := url.URL{Path: pathOf(id)}
+	return address.JoinPath("calls", call.String()).String()
 }
 
 func runPath(id, by, part string) string {
@@ -106,6 +113,9 @@ func notesOf(s *course.Span, m *measure) (notes []string) {
 	t := &s.Took
 	if t.Unknown > 0 {
 		notes = append(notes, "The cost of "+quantity.Of(t.Unknown, "model call")+" is not known; it is in no sum of money.")
+	}
+	if t.PriceAs != "" {
+		notes = append(notes, "A script has answered, and nothing was paid: the flame shows what the calls would have cost at the prices of "+t.PriceAs+".")
 	}
 	if m.Name == "uncached" && t.Unpriced > 0 {
 		notes = append(notes, "The price of cached tokens is not known for "+quantity.Of(t.Unpriced, "model call")+"; their whole cost counts as uncached.")
