@@ -86,6 +86,7 @@ var commands = []func(*console) *cobra.Command{
 	newDiffCommand,
 	newResumeCommand,
 	newServeCommand,
+	newUICommand,
 	newValidateCommand,
 	newInitCommand,
 	newGraphCommand,

@@ -36,8 +36,15 @@ Exit codes: 0 every run had ended; 2 wrong usage; 6 storage is not available; 13
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runServer(cmd.Context(), con, &o) },
 	}
+	serverFlags(con, cmd, &o, "127.0.0.1:8765")
+	cmd.AddCommand(newServeTokenCommand(con))
+	return cmd
+}
+
+// serverFlags are the flags of a server.
+func serverFlags(con *console, cmd *cobra.Command, o *serveflags.Options, listen string) {
 	f := cmd.Flags()
-	f.StringVar(&o.Listen, "listen", "127.0.0.1:8765", "the `ADDRESS` to listen on")
+	f.StringVar(&o.Listen, "listen", listen, "the `ADDRESS` to listen on")
 	tokenFlag(cmd, &o.TokenFile)
 	f.StringVar(&o.TLSCert, "tls-cert", "", "a `FILE` with a certificate (PEM): the server uses TLS; it is read again when it changes")
 	f.StringVar(&o.TLSKey, "tls-key", "", "the `FILE` with the key of --tls-cert (PEM), which other users must not be able to read")
@@ -52,8 +59,6 @@ Exit codes: 0 every run had ended; 2 wrong usage; 6 storage is not available; 13
 	con.noFetchFlag(cmd, fetch.PolicyAnnounce)
 	limitflags.Add(cmd.Flags(), &o.Grants.Limits)
 	f.DurationVar(&o.Grace, "grace", 10*time.Second, "how long runs may continue after Ctrl-C before they are interrupted")
-	cmd.AddCommand(newServeTokenCommand(con))
-	return cmd
 }
 
 // runServer checks what it is to offer, listens, and answers until it is interrupted.

@@ -2,18 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/audit"
-	"github.com/windlass-run/windlass/internal/commandline/answerflags"
+	"github.com/windlass-run/windlass/internal/commandline/tokenflags"
 	"github.com/windlass-run/windlass/internal/exit"
-	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/server/token"
 	"github.com/windlass-run/windlass/internal/term"
 	"github.com/windlass-run/windlass/internal/term/reports"
@@ -31,11 +27,7 @@ is who has answered, as the record has it. Every server of this home folder take
 		Example: "  windlass serve token create --rights read,answer --expires 30d --name ann\n  windlass serve token create --rights read --expires 12h",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list := make([]token.Right, len(rights))
-			for i, r := range rights {
-				list[i] = token.Right(r)
-			}
-			return issueToken(cmd.Context(), con, name, list, expires)
+			return issueToken(cmd.Context(), con, name, tokenflags.RightsOf(rights), expires)
 		},
 	}
 	cmd.Flags().StringSliceVar(&rights, "rights", nil, "what it allows: `RIGHTS` read, run, answer, with commas between them")
@@ -48,7 +40,7 @@ is who has answered, as the record has it. Every server of this home folder take
 func issueToken(ctx context.Context, con *console, name string, rights []token.Right, expires string) error {
 	lasts, err := token.ParseTime(expires)
 	if err != nil {
-		return bookError(err)
+		return tokenflags.Problem(err)
 	}
 	book, home, err := con.book()
 	if err != nil {
@@ -56,39 +48,17 @@ func issueToken(ctx context.Context, con *console, name string, rights []token.R
 	}
 	var text string
 	var made *token.Issued
-	if err := auditToken(ctx, home, audit.TokenCreate, name, func() error {
+	if err := tokenflags.Audit(ctx, home, audit.TokenCreate, name, func() error {
 		text, made, err = book.Issue(ctx, name, rights, lasts, time.Now())
 		return err
 	}); err != nil {
-		return bookError(err)
+		return tokenflags.Problem(err)
 	}
-	type created struct {
-		Token string `json:"token"`
-		tokenView
-	}
-	return con.print(created{text, viewOf(made)}, func() error {
-		fmt.Fprintf(con.err, "The token %s may %s until %s. It is shown once.\n", made.Name, rightsOf(made), made.Expires.Local().Format("2006-01-02 15:04"))
+	return con.print(tokenflags.Created{Token: text, View: tokenflags.ViewOf(made)}, func() error {
+		fmt.Fprintf(con.err, "The token %s may %s until %s. It is shown once.\n", made.Name, tokenflags.Rights(made), made.Expires.Local().Format("2006-01-02 15:04"))
 		_, err := fmt.Fprintln(con.out, text)
 		return err
 	})
-}
-
-// tokenView is an issued token without its hash.
-type tokenView struct {
-	Name    string        `json:"name"`
-	Rights  []token.Right `json:"rights"`
-	Created time.Time     `json:"created_at"`
-	Expires time.Time     `json:"expires_at"`
-}
-
-func viewOf(t *token.Issued) tokenView { return tokenView{t.Name, t.Rights, t.Created, t.Expires} }
-
-func rightsOf(t *token.Issued) string {
-	words := make([]string, len(t.Rights))
-	for i, r := range t.Rights {
-		words[i] = string(r)
-	}
-	return strings.Join(words, ", ")
 }
 
 func newServeTokenListCommand(con *console) *cobra.Command {
@@ -105,30 +75,14 @@ func newServeTokenListCommand(con *console) *cobra.Command {
 			}
 			list, err := book.List()
 			if err != nil {
-				return bookError(err)
+				return tokenflags.Problem(err)
 			}
-			views := []tokenView{}
-			for i := range list {
-				views = append(views, viewOf(&list[i]))
-			}
-			return con.print(views, func() error { return con.table(tokenTable(list, time.Now())) })
+			return con.print(tokenflags.Views(list), func() error { return con.table(tokenflags.Table(list, time.Now())) })
 		},
 	}
 	con.wideFlag(cmd)
 	con.jsonFlag(cmd)
 	return cmd
-}
-
-func tokenTable(list []token.Issued, now time.Time) *term.Table {
-	t := term.NewTable("name", "rights", "until")
-	for i := range list {
-		until := list[i].Expires.Local().Format("2006-01-02 15:04")
-		if list[i].HasExpired(now) {
-			until = "expired " + until
-		}
-		t.Add(list[i].Name, rightsOf(&list[i]), until)
-	}
-	return t.Key("name")
 }
 
 func newServeTokenRevokeCommand(con *console) *cobra.Command {
@@ -143,8 +97,8 @@ func newServeTokenRevokeCommand(con *console) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := auditToken(cmd.Context(), home, audit.TokenRevoke, args[0], func() error { return book.Revoke(cmd.Context(), args[0]) }); err != nil {
-				return bookError(err)
+			if err := tokenflags.Audit(cmd.Context(), home, audit.TokenRevoke, args[0], func() error { return book.Revoke(cmd.Context(), args[0]) }); err != nil {
+				return tokenflags.Problem(err)
 			}
 			fmt.Fprintf(con.err, "The token %s is revoked.\n", args[0])
 			return nil
@@ -159,36 +113,6 @@ func (con *console) book() (book *token.Book, home string, err error) {
 		return nil, "", err
 	}
 	return token.NewBook(token.Folder(opened.Home())), opened.Home(), nil
-}
-
-// auditToken changes tokens, with a line of the audit.
-func auditToken(ctx context.Context, home, what, name string, change func() error) error {
-	l := audit.Line{At: time.Now(), By: answerflags.UserName(), Via: string(echo.ViaCommand), What: what, Target: name}
-	return audit.Do(ctx, home, l, func() error {
-		if err := change(); err != nil {
-			var asked *token.RequestError
-			if errors.As(err, &asked) {
-				return failure.New(failure.InvalidRequest, err, asked.Try)
-			}
-			return failure.New(failure.StorageFailed, err, "")
-		}
-		return nil
-	})
-}
-
-// bookError says in flags why a token is not issued, listed or revoked.
-func bookError(err error) error {
-	var asked *token.RequestError
-	var refused *token.FileError
-	switch {
-	case errors.As(err, &asked):
-		return exit.UsageError(asked, asked.Try)
-	case errors.As(err, &refused):
-		return exit.With(exit.Storage, err, refused.Try)
-	case failure.KindOf(err) == failure.Failed:
-		return exit.With(exit.Storage, err, "set WINDLASS_HOME to a folder that can be written")
-	}
-	return err
 }
 
 func newAuditCommand(con *console) *cobra.Command {

@@ -102,7 +102,7 @@ func (s *site) answered(name string) *echo.Answer {
 	return a
 }
 
-var printed = regexp.MustCompile(`waits: (http://\S+/waits\?code=\S+) opens the page once`)
+var printed = regexp.MustCompile(`page: (http://\S+/\?code=\S+) opens the page once`)
 
 // address returns the address that the server has printed when it started.
 func (s *site) address() string {

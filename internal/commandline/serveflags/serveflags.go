@@ -86,7 +86,7 @@ func (s *Server) Announce() {
 		scheme = "https"
 	}
 	l.Printf("listening on %s://%s/api: %s", scheme, s.service.Addr(), s.options.summary(cmp.Or(s.service.TokenFile(), s.given)))
-	l.Printf("waits: %s://%s%s opens the page once, within 10 minutes; windlass serve token --page prints another address", scheme, s.service.Addr(), s.service.Page())
+	l.Printf("page: %s://%s%s opens the page once, within 10 minutes; windlass serve token --page prints another address", scheme, s.service.Addr(), s.service.Page())
 	switch {
 	case s.certificate != nil:
 		l.Printf("the certificate is valid until %s", s.certificate.Until().UTC().Format(time.RFC3339))
