@@ -4,6 +4,7 @@
 //   - opened.go: sessions that were read.
 //   - run.go, flame.go: the run, as a timeline and as a flame.
 //   - control.go: what can be done to a run.
+//   - bill.go: what it would have cost under other policies and prices.
 package inspector
 
 import (
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/windlass-run/windlass/internal/archive"
+	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/server/page"
 )
 
@@ -23,8 +25,9 @@ var assets embed.FS
 // Options say what the screens are of.
 type Options struct {
 	Archive *archive.Archive
-	Runs    Runs             // nil: nothing can be done to a run
-	Now     func() time.Time // nil: the system's clock
+	Runs    Runs                                      // nil: nothing can be done to a run
+	Price   func(model string) (*config.Price, error) // of a model, nil when it is not known; nil: no price is known
+	Now     func() time.Time                          // nil: the system's clock
 }
 
 // New returns the screens.
@@ -39,10 +42,12 @@ func New(o Options) page.Screens {
 	in := &inspector{Options: o, sessions: newSessions(o.Archive)}
 	answers := map[string]page.Answer{}
 	for pattern, answer := range map[string]func(*visit) error{
-		"GET /sessions/{session}":         run,
-		"POST /sessions/{session}/cancel": control("cancel"),
-		"POST /sessions/{session}/resume": control("resume"),
-		"POST /sessions/{session}/fork":   control("fork"),
+		"GET /sessions/{session}":             run,
+		"GET /sessions/{session}/bill":        bill,
+		"GET /sessions/{session}/bill/series": billSeries,
+		"POST /sessions/{session}/cancel":     control("cancel"),
+		"POST /sessions/{session}/resume":     control("resume"),
+		"POST /sessions/{session}/fork":       control("fork"),
 	} {
 		answers[pattern] = in.answer(answer)
 	}
@@ -94,6 +99,7 @@ type Tab struct {
 // tabs are the screens of a session: the last part of the address, and the name.
 var tabs = [...]struct{ at, name string }{
 	{"", "Run"},
+	{"bill", "Bill, otherwise"},
 }
 
 // Tabs returns the screens of the session.

@@ -16,3 +16,11 @@ WHERE session_id = ` + quoted(id) + ` AND NOT copied
 GROUP BY phase_name
 ORDER BY min(seq)`
 }
+
+// billSQL is the query behind what a session sent and would have sent in full.
+func billSQL(id string) string {
+	return `SELECT sum(context_size) AS tokens_sent, sum(full_history_size) AS tokens_full, sum(sent_usd) AS sent_usd,
+       sum(full_usd) AS full_usd, sum(shared_size) / sum(context_size) AS cached
+FROM context_calls
+WHERE session_id = ` + quoted(id) + ` AND NOT copied`
+}

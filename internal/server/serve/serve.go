@@ -87,7 +87,7 @@ func (s *Service) open(ctx context.Context) error {
 	s.page, err = page.New(page.Options{
 		Desk: page.OfHome(desk, s.watcher.Look), Artifacts: page.ArtifactsOf(s.host.Archive()), By: page.SystemUser(), Audit: keep, Log: s.options.Runs.Log,
 		Screens: []page.Screens{
-			inspector.New(inspector.Options{Archive: s.host.Archive(), Runs: control{s.host}}),
+			inspector.New(inspector.Options{Archive: s.host.Archive(), Runs: control{s.host}, Price: s.options.App.Price}),
 		},
 	})
 	if err != nil {
