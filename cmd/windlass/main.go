@@ -85,6 +85,7 @@ var commands = []func(*console) *cobra.Command{
 	newShowCommand,
 	newDiffCommand,
 	newResumeCommand,
+	newExportCommand,
 	newServeCommand,
 	newUICommand,
 	newValidateCommand,
