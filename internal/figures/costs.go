@@ -159,3 +159,25 @@ func (d *Desk) SavedInAll(ctx context.Context, f *clickhouse.Filter) (*Savings, 
 	}
 	return &rows[0], nil
 }
+
+// Guard is what the guard of requests cost in addition: calls for summaries and exact counts.
+type Guard struct {
+	Calls   uint64   `json:"calls"`
+	Unknown uint64   `json:"unknown_cost_calls"`
+	CostUSD *float64 `json:"cost_usd"`
+}
+
+// GuardSQL returns the statement for what the guard cost.
+func GuardSQL(f *clickhouse.Filter) string {
+	return "SELECT count() AS calls, countIf(c.cost_usd IS NULL) AS unknown_cost_calls, round(sumOrNull(c.cost_usd), 12) AS cost_usd\nFROM model_calls AS c" +
+		append(callsThatFit(f), "c.effect IN ('compact', 'recount')").sql()
+}
+
+// Guard returns what the guard cost by the calls that fit a filter.
+func (d *Desk) Guard(ctx context.Context, f *clickhouse.Filter) (*Guard, error) {
+	rows, err := ask[Guard](ctx, d, GuardSQL(f))
+	if err != nil || len(rows) == 0 {
+		return &Guard{}, err
+	}
+	return &rows[0], nil
+}

@@ -77,13 +77,13 @@ ORDER BY cascade_id, phase_name
 LIMIT ` + strconv.Itoa(limit)
 }
 
-// mostChanges is how many rows of cascades and phases are compared.
-const mostChanges = 5000
+// MostChanges is how many rows of cascades and phases are compared.
+const MostChanges = 5000
 
 // Dearer returns the cascades whose runs cost more since their last version, those with the largest share first; of each, the
 // whole run and then its phases.
 func (d *Desk) Dearer(ctx context.Context, cascade string) ([]Change, error) {
-	rows, err := ask[Change](ctx, d, ChangesSQL(cascade, mostChanges))
+	rows, err := ask[Change](ctx, d, ChangesSQL(cascade, MostChanges))
 	if err != nil {
 		return nil, err
 	}

@@ -23,8 +23,15 @@ func (s *Store) Whole(scope string) error {
 	return f.Whole()
 }
 
-// Check reads all files of memos of a home, and changes nothing.
-func Check(home string) (out []ledger.Health, err error) {
+// Found is a file of memos in a home.
+type Found struct {
+	Path   string
+	Folder string // of the project; "": they are the global ones
+	Err    error  // why the file does not say its folder
+}
+
+// Find returns the files of memos in a home, and reads only their heads.
+func Find(home string) (out []Found, err error) {
 	dir := config.MemosDir(home)
 	names, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -36,15 +43,25 @@ func Check(home string) (out []ledger.Health, err error) {
 		if !is {
 			continue
 		}
-		path := filepath.Join(dir, f.Name())
-		folder, err := s.folderOf(path, name)
-		if err != nil {
-			out = append(out, ledger.Health{Path: path, Err: err})
-			continue
-		}
-		out = append(out, s.at(folder).Health())
+		found := Found{Path: filepath.Join(dir, f.Name())}
+		found.Folder, found.Err = s.folderOf(found.Path, name)
+		out = append(out, found)
 	}
 	return out, nil
+}
+
+// Check reads all files of memos of a home, and changes nothing.
+func Check(home string) (out []ledger.Health, err error) {
+	found, err := Find(home)
+	s := Open(home, "", nil)
+	for _, f := range found {
+		if f.Err != nil {
+			out = append(out, ledger.Health{Path: f.Path, Err: f.Err})
+			continue
+		}
+		out = append(out, s.at(f.Folder).Health())
+	}
+	return out, err
 }
 
 // folderOf returns the project folder that the head of a file names, by which the file is named; "" of the global memos.

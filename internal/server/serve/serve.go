@@ -19,6 +19,7 @@ import (
 	"github.com/windlass-run/windlass/internal/server/certificate"
 	"github.com/windlass-run/windlass/internal/server/grants"
 	"github.com/windlass-run/windlass/internal/server/inspector"
+	"github.com/windlass-run/windlass/internal/server/overview"
 	"github.com/windlass-run/windlass/internal/server/page"
 	"github.com/windlass-run/windlass/internal/server/people"
 	"github.com/windlass-run/windlass/internal/server/runs"
@@ -87,6 +88,7 @@ func (s *Service) open(ctx context.Context) error {
 	s.page, err = page.New(page.Options{
 		Desk: page.OfHome(desk, s.watcher.Look), Artifacts: page.ArtifactsOf(s.host.Archive()), By: page.SystemUser(), Audit: keep, Log: s.options.Runs.Log,
 		Screens: []page.Screens{
+			overview.New(overview.Options{Archive: s.host.Archive()}),
 			inspector.New(inspector.Options{Archive: s.host.Archive(), Runs: control{s.host}, Price: s.options.App.Price}),
 		},
 	})
