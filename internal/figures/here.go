@@ -291,18 +291,17 @@ func says(r *archive.Reading, text string) bool {
 		return true
 	}
 	text = inJSON(text)
-	for _, e := range r.Entries {
-		var said struct{ Input, Output any }
-		if e.NodeType != echo.NodeRunStart && e.NodeType != echo.NodeRunEnd || json.Unmarshal(e.Data, &said) != nil {
-			continue
+	return slices.ContainsFunc(r.Entries, func(e *echo.Entry) bool {
+		switch e.NodeType { //nolint:exhaustive // no other has an input or an output of the run
+		case echo.NodeRunStart:
+			d, err := echo.Read[echo.RunStart](e)
+			return err == nil && has(jsonOf(d.Input))
+		case echo.NodeRunEnd:
+			d, err := echo.Read[echo.RunEnd](e)
+			return err == nil && d.Output != nil && has(jsonOf(d.Output))
 		}
-		for _, v := range []any{said.Input, said.Output} {
-			if v != nil && has(jsonOf(v)) {
-				return true
-			}
-		}
-	}
-	return false
+		return false
+	})
 }
 
 // jsonOf returns a value that came from JSON as JSON again, as ClickHouse writes it.

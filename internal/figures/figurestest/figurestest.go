@@ -17,7 +17,6 @@ import (
 	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
-	"github.com/windlass-run/windlass/internal/clickhouse/clickhousetest"
 	"github.com/windlass-run/windlass/internal/config"
 	"github.com/windlass-run/windlass/internal/sessions"
 )
@@ -139,11 +138,6 @@ func deliver(t testing.TB, a *archive.Archive, id string) {
 	require.Equal(t, archive.Delivered, done[0].Outcome, done[0].Error)
 }
 
-// Insert puts the same sessions into a database by their entries.
-func Insert(ctx context.Context, db *clickhouse.DB, entries []*echo.Entry) error {
-	return clickhousetest.Insert(ctx, db, entries)
-}
-
 func (s *Session) write(t testing.TB, home string, lines [][]byte, began time.Time) {
 	t.Helper()
 	cascade, err := json.Marshal(s.Cascade)
@@ -173,16 +167,13 @@ func (s *Session) write(t testing.TB, home string, lines [][]byte, began time.Ti
 
 func (s *Session) change(t testing.TB, e *echo.Entry, header json.RawMessage) {
 	t.Helper()
-	var err error
 	switch e.NodeType { //nolint:exhaustive // the others stay
 	case echo.NodeRunStart:
-		e.Data, err = json.Marshal(echo.RunStart{Input: s.Input, Budget: s.Budget})
-		require.NoError(t, err)
+		e.Set(echo.RunStart{Input: s.Input, Budget: s.Budget})
 		require.NoError(t, e.SetHeader(header))
 	case echo.NodeRunEnd:
 		reason := map[echo.Status]echo.StopReason{echo.StatusCompleted: echo.StopEndOfCascade, echo.StatusWaiting: echo.StopWaiting, echo.StatusFailed: echo.StopError}[s.Status]
-		e.Data, err = json.Marshal(echo.RunEnd{Status: s.Status, Reason: reason, Output: "The report of " + s.ID})
-		require.NoError(t, err)
+		e.Set(echo.RunEnd{Status: s.Status, Reason: reason, Output: "The report of " + s.ID})
 		if s.Error != "" {
 			e.Error = &echo.Failure{Message: s.Error}
 		}

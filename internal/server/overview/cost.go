@@ -26,17 +26,22 @@ type costView struct {
 	Problem string
 	Away    string
 	CSV     string
-	Heads   []string
-	Rows    []costRow
-	Total   costRow
-	Left    int // rows that are not shown
-	Has     columns
+	costTable
 	Notes   []string
 	Chart   *Chart
 	Days    []costRow
 	Saved   *savedView
 	Budgets []budgetRow
 	SQL     []namedSQL
+}
+
+// costTable is the report.
+type costTable struct {
+	Heads []string
+	Rows  []costRow
+	Total costRow
+	Left  int // rows that are not shown
+	Has   columns
 }
 
 // costForm is the form as it was filled in.
@@ -121,7 +126,7 @@ func (x *overview) askedOf(ctx context.Context, q url.Values) (asked, error) {
 func (x *overview) cost(v *page.Visit) error {
 	q := v.Query()
 	a, err := x.askedOf(v.Context(), q)
-	view := &costView{By: string(a.by), Form: costForm{q.Get(fieldSince), q.Get(fieldCascade), q.Get(fieldSession), q[fieldTag]}, Heads: headsOf(a.by)}
+	view := &costView{By: string(a.by), Form: costForm{q.Get(fieldSince), q.Get(fieldCascade), q.Get(fieldSession), q[fieldTag]}, costTable: costTable{Heads: headsOf(a.by)}}
 	if len(view.Form.Tags) == 0 {
 		view.Form.Tags = []string{""}
 	}

@@ -176,8 +176,10 @@ func newChart(rows []clickhouse.CostRow) *Chart {
 	return c
 }
 
-// widest is how wide a column is at most, in percent of the chart.
-const widest = 6.0
+const (
+	widest  = 6.0 // how wide a column is at most, in percent of the chart
+	fewDays = 3   // so few that each has its label
+)
 
 func columnOf(d dayOf, i, of int, dearest float64) Column {
 	slot := 100 / float64(of)
@@ -199,14 +201,13 @@ func columnOf(d dayOf, i, of int, dearest float64) Column {
 		c.Title += ", pretend " + quantity.USD(d.pretend)
 	}
 	c.Title += ", " + quantity.Of(int(d.calls), "call")
-	switch i {
-	case 0:
+	switch {
+	case of <= fewDays:
+		c.Label = c.Day
+	case i == 0:
 		c.Label, c.LabelX, c.LabelPos = c.Day, "0", "start"
-	case of - 1:
+	case i == of-1:
 		c.Label, c.LabelX, c.LabelPos = c.Day, "100%", "end"
-	}
-	if of == 1 {
-		c.LabelX, c.LabelPos = fmt.Sprintf("%.3f%%", middle), "middle"
 	}
 	return c
 }

@@ -191,7 +191,7 @@ func TestRunsSQL(t *testing.T) {
 	for _, s := range saved {
 		for i, id := range ids {
 			if id == s.SessionID && s.CachedReported != nil {
-				require.Equal(t, quantity.Share(*s.CachedReported, 1), column(t, table, "Cached, reported")[i])
+				require.Equal(t, quantity.Share(*s.CachedReported, 1)+" / "+quantity.Share(*s.CachedEstimated, 1), column(t, table, "Cached, reported / estimated")[i])
 			}
 		}
 	}

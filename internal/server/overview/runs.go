@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -27,12 +28,17 @@ type runsView struct {
 	Runs     []runRow
 	Has      columns
 	Pretend  string
-	Newest   string // where the first page is; "": this is it
-	Older    string
+	pages
 	Cascades []cascadeRow
 	Dearer   []changeRow
 	Compared bool // cascades were compared with their version before
 	SQL      []namedSQL
+}
+
+// pages are the addresses of other pages of the list.
+type pages struct {
+	Newest string // "": this is it
+	Older  string // "": there is none
 }
 
 // runsForm is the form as it was filled in.
@@ -67,7 +73,7 @@ type money struct {
 	Cost, Below, Pretend string
 	Saved                string
 	SavedPretend         bool
-	Reported, Estimated  string // shares read from the cache
+	Cached               string // shares read from the cache: reported and estimated
 }
 
 // cascadeRow is a cascade of the list.
@@ -116,6 +122,11 @@ func (x *overview) runs(v *page.Visit) error {
 		return err
 	}
 	return v.Show("runs", "Runs", view)
+}
+
+// More reports whether a field is set that is not always shown.
+func (f runsForm) More() bool {
+	return f.Model+f.From+f.To+f.Since+f.Until != ""
 }
 
 func formOf(q url.Values) runsForm {
@@ -190,7 +201,7 @@ func moneyOfRun(r *figures.Run) money {
 	if s == nil || s.Calls == 0 {
 		return m
 	}
-	m.Reported, m.Estimated = share(s.CachedReported), share(s.CachedEstimated)
+	m.Cached = cmp.Or(share(s.CachedReported), "unknown") + " / " + cmp.Or(share(s.CachedEstimated), "unknown")
 	switch {
 	case s.SavedUSD != nil:
 		m.Saved = cost(s.SavedUSD, s.Calls, s.Unpriced)
