@@ -2,6 +2,7 @@ package figures
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/windlass-run/windlass/internal/clickhouse"
@@ -20,7 +21,7 @@ var groups = map[clickhouse.CostBy][][2]string{
 
 // grouped returns the columns of a report and their names.
 func grouped(by clickhouse.CostBy, more ...[2]string) (columns, names string) {
-	all := append(groups[by][:len(groups[by]):len(groups[by])], more...)
+	all := slices.Concat(groups[by], more)
 	var c, n []string
 	for _, g := range all {
 		c, n = append(c, g[1]+" AS "+g[0]), append(n, g[0])
@@ -36,7 +37,7 @@ func tagged(by clickhouse.CostBy) string {
 	return " LEFT JOIN session_tags AS t ON c.session_id = t.session_id"
 }
 
-// calls are the conditions of a filter on rows c of calls.
+// callsThatFit are the conditions of a filter on rows c of calls.
 func callsThatFit(f *clickhouse.Filter) conditions {
 	c := conditions{"NOT c.copied"}
 	if f.Session != "" {

@@ -126,7 +126,7 @@ const EachSpent = 20
 func (d *Desk) SpentOf(ctx context.Context, runs []Run) (map[string][]Spent, error) {
 	cascades := CascadesOf(runs)
 	if len(cascades) == 0 {
-		return nil, nil
+		return map[string][]Spent{}, nil
 	}
 	rows, err := ask[Spent](ctx, d, SpentSQL(cascades, EachSpent))
 	of := map[string]map[string]Spent{}

@@ -187,8 +187,11 @@ func (view *costView) fill(a *asked, r *report) {
 		view.Budgets = append(view.Budgets, budgetOf(&r.budgets[i]))
 	}
 	view.SQL = []namedSQL{
-		{"Costs", figures.CostsSQL(a.by, &a.filter)}, {"Costs by day", figures.CostsSQL(clickhouse.ByDay, &a.filter)},
-		{"Savings", figures.SavedSQL(a.by, &a.filter)}, {"Savings in all", figures.SavedInAllSQL(&a.filter)}, {"What the guard cost", figures.GuardSQL(&a.filter)},
+		{"Costs", figures.CostsSQL(a.by, &a.filter)},
+		{"Costs by day", figures.CostsSQL(clickhouse.ByDay, &a.filter)},
+		{"Savings", figures.SavedSQL(a.by, &a.filter)},
+		{"Savings in all", figures.SavedInAllSQL(&a.filter)},
+		{"What the guard cost", figures.GuardSQL(&a.filter)},
 		{"Budgets", figures.BudgetsSQL(&a.filter, mostBudgets)},
 	}
 }
@@ -219,18 +222,18 @@ func headsOf(by clickhouse.CostBy) []string {
 }
 
 func namesOf(by clickhouse.CostBy, r *clickhouse.CostRow) []page.Link {
-	cascade := page.Link{Title: r.CascadeID, Path: linkTo("/", fieldCascade, r.CascadeID)}
+	cascade := page.Link{Title: r.CascadeID, Path: linkTo(fieldCascade, r.CascadeID)}
 	switch by {
 	case clickhouse.ByPhase:
 		return []page.Link{cascade, {Title: r.Phase}}
 	case clickhouse.ByModel:
-		return []page.Link{{Title: r.Model, Path: linkTo("/", fieldModel, r.Model)}, {Title: r.Provider}}
+		return []page.Link{{Title: r.Model, Path: linkTo(fieldModel, r.Model)}, {Title: r.Provider}}
 	case clickhouse.BySession:
 		return []page.Link{{Title: r.SessionID, Path: pathOfSession(r.SessionID)}, cascade}
 	case clickhouse.ByDay:
 		return []page.Link{{Title: r.Day, Path: pathOfDay(r.Day)}}
 	case clickhouse.ByTag:
-		return []page.Link{{Title: tagName(r.Tag), Path: linkTo("/", fieldTag, r.Tag)}}
+		return []page.Link{{Title: tagName(r.Tag), Path: linkTo(fieldTag, r.Tag)}}
 	}
 	return []page.Link{cascade}
 }
@@ -307,7 +310,7 @@ func savedRowOf(s *figures.Savings) savedRow {
 
 func budgetOf(b *figures.Budget) budgetRow {
 	row := budgetRow{
-		Session: page.Link{Title: b.ID, Path: pathOfSession(b.ID)}, Cascade: page.Link{Title: b.CascadeID, Path: linkTo("/", fieldCascade, b.CascadeID)},
+		Session: page.Link{Title: b.ID, Path: pathOfSession(b.ID)}, Cascade: page.Link{Title: b.CascadeID, Path: linkTo(fieldCascade, b.CascadeID)},
 		Status: b.Status, Share: quantity.Share(b.Share, 1), Over: b.Share > 1,
 	}
 	if slices.Contains(statuses, b.Status) {

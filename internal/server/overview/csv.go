@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,7 +51,7 @@ var csvNames = map[clickhouse.CostBy][]string{
 }
 
 func csvHeads(by clickhouse.CostBy) []string {
-	return append(csvNames[by][:len(csvNames[by]):len(csvNames[by])], "calls", "embedding_calls", "unknown_cost_calls", "failed_calls", "scripted_calls",
+	return append(slices.Clone(csvNames[by]), "calls", "embedding_calls", "unknown_cost_calls", "failed_calls", "scripted_calls",
 		"tokens_in", "tokens_cached", "tokens_out", "tokens_reasoning", "cost_usd", "duration_ms", "price_as", "pretend_usd")
 }
 

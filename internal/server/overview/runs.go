@@ -135,7 +135,7 @@ func formOf(q url.Values) runsForm {
 		To: q.Get(fieldMost), Since: q.Get(fieldSince), Until: q.Get(fieldUntil), Tags: q[fieldTag], Statuses: statuses, Limit: q.Get(fieldLimit),
 	}
 	if f.Status != "" && !slices.Contains(statuses, f.Status) {
-		f.Statuses = append(statuses[:len(statuses):len(statuses)], f.Status)
+		f.Statuses = slices.Concat(statuses, []string{f.Status})
 	}
 	if len(f.Tags) == 0 {
 		f.Tags = []string{""}
@@ -172,7 +172,7 @@ const mostTags = 4
 
 func rowOf(r *figures.Run) runRow {
 	row := runRow{
-		Started: r.StartedAt, Cascade: page.Link{Title: r.CascadeID, Path: linkTo("/", fieldCascade, r.CascadeID)},
+		Started: r.StartedAt, Cascade: page.Link{Title: r.CascadeID, Path: linkTo(fieldCascade, r.CascadeID)},
 		Session: page.Link{Title: r.ID, Path: pathOfSession(r.ID)}, Status: r.Status, Note: r.Problem, Ran: millis(r.RanMS), Calls: r.Calls,
 		Embeddings: r.EmbeddingCalls, Tokens: tokensOf(r), Money: moneyOfRun(r),
 	}
@@ -183,7 +183,7 @@ func rowOf(r *figures.Run) runRow {
 		row.Waits = "/waits"
 	}
 	for _, t := range r.Tags[:min(len(r.Tags), mostTags)] {
-		row.Tags = append(row.Tags, page.Link{Title: t, Path: linkTo("/", fieldTag, t)})
+		row.Tags = append(row.Tags, page.Link{Title: t, Path: linkTo(fieldTag, t)})
 	}
 	return row
 }
@@ -236,7 +236,7 @@ func (x *overview) around(ctx context.Context, view *runsView, s *figures.Search
 	cascades := figures.CascadesOf(list.Runs)
 	for _, id := range cascades {
 		runs := spent[id]
-		view.Cascades = append(view.Cascades, cascadeRow{page.Link{Title: id, Path: linkTo("/", fieldCascade, id)}, len(runs), newSpark(runs)})
+		view.Cascades = append(view.Cascades, cascadeRow{page.Link{Title: id, Path: linkTo(fieldCascade, id)}, len(runs), newSpark(runs)})
 	}
 	if asked && len(list.Runs) > 0 {
 		if text := figures.SavingsSQL(notRead(list.Runs)); text != "" {
@@ -276,7 +276,7 @@ func changeRows(changes []figures.Change) (rows []changeRow) {
 	for i := range changes[:min(len(changes), mostDearer)] {
 		c := &changes[i]
 		row := changeRow{
-			Cascade: page.Link{Title: c.CascadeID, Path: linkTo("/", fieldCascade, c.CascadeID)}, Phase: c.Phase, Whole: c.Phase == "",
+			Cascade: page.Link{Title: c.CascadeID, Path: linkTo(fieldCascade, c.CascadeID)}, Phase: c.Phase, Whole: c.Phase == "",
 			NewRuns: c.NewRuns, OldRuns: c.OldRuns, Pretend: c.Pretend, Began: c.Began,
 		}
 		if c.NewRuns > 0 {

@@ -29,12 +29,12 @@ func short(s string) string { return excerpt.Line(s, most) }
 // mostLink is how long a value may be that a link has.
 const mostLink = 1000
 
-// linkTo returns an address with one value in its query, "" for a value that is too long.
-func linkTo(path, name, value string) string {
+// linkTo returns the address of the runs with one value, "" for one that is too long.
+func linkTo(name, value string) string {
 	if value == "" || len(value) > mostLink {
 		return ""
 	}
-	return path + "?" + url.Values{name: {value}}.Encode()
+	return "/?" + url.Values{name: {value}}.Encode()
 }
 
 func pathOfSession(id string) string { return "/sessions/" + url.PathEscape(id) }
