@@ -9,16 +9,16 @@ import (
 	"github.com/windlass-run/windlass/internal/bank"
 	"github.com/windlass-run/windlass/internal/figures"
 	"github.com/windlass-run/windlass/internal/memories"
+	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/server/page"
 )
 
 // memoryView is the screen of all banks and memos.
 type memoryView struct {
-	Banks  []bankRow
-	Memos  []memoRow
-	Runs   int // after how many runs something counts as unread
-	SQL    []namedSQL
-	Broken int
+	Banks []bankRow
+	Memos []memoRow
+	Runs  int // after how many runs something counts as unread
+	SQL   []namedSQL
 }
 
 type bankRow struct {
@@ -28,7 +28,8 @@ type bankRow struct {
 	Sessions                      int
 	Written                       *time.Time
 	Unread                        []string
-	More, Idle                    int
+	More                          int
+	Idle                          string
 	Error                         string
 }
 
@@ -84,7 +85,10 @@ func (x *overview) memory(v *page.Visit) error {
 func bankRowOf(b *memories.Listed) bankRow {
 	row := bankRow{
 		Bank: page.Link{Title: b.Bank, Path: pathOfBank(b.Bank, b.Folder)}, Folder: b.Folder, Files: b.Files, Bytes: b.Bytes, Versions: b.Versions, Texts: b.Texts,
-		Sessions: b.Sessions, Written: b.Written, Unread: b.Unread[:min(len(b.Unread), mostUnread)], More: max(0, len(b.Unread)-mostUnread), Idle: b.Idle, Error: b.Error,
+		Sessions: b.Sessions, Written: b.Written, Unread: b.Unread[:min(len(b.Unread), mostUnread)], More: max(0, len(b.Unread)-mostUnread), Error: b.Error,
+	}
+	if b.Idle > 0 {
+		row.Idle = quantity.Of(b.Idle, "remembered text")
 	}
 	if b.Error != "" {
 		row.Bank.Path = ""

@@ -206,14 +206,14 @@ func TestRefusedSearch(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, &archive.Archive{Home: t.TempDir()})
 	for query, want := range map[string]string{
-		"since=soon":           `since "soon" is no age and no date.`,
+		"since=soon":           `since "soon" is no age and no date: write 36h, 7d, 8w, 2026-11-01 or 2026-11-01T08:00:00Z.`,
 		"until=soon":           `until "soon" is no age and no date: write 36h, 7d, 8w, 2026-11-01 or 2026-11-01T08:00:00Z.`,
 		"from=much":            `"much" is no amount of money: write 0.25.`,
 		"to=NaN":               `"NaN" is no amount of money: write 0.25.`,
 		"limit=0":              `a page has 1 to 200 runs, not "0".`,
-		"tag=%3Dx":             `tag "=x" has no key.`,
+		"tag=%3Dx":             `tag "=x" has no key: write nightly, or team=search.`,
 		"before=<b>":           `"<b>" is no time at which a page begins.`,
-		"since=%E2%80%AE%3Cb>": `is no age and no date.`,
+		"since=%E2%80%AE%3Cb>": `is no age and no date: `,
 	} {
 		w := b.ask("/?" + query)
 		require.Equal(t, http.StatusUnprocessableEntity, w.Code, query)

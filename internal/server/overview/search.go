@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/figures"
 	"github.com/windlass-run/windlass/internal/filter"
 )
@@ -101,8 +103,15 @@ func inWords(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "--"))
+	text := strings.TrimPrefix(err.Error(), "--")
+	var f *failure.Error
+	if errors.As(err, &f) && f.Try != "" {
+		text += ": write " + flags.Replace(f.Try)
+	}
+	return errors.New(text)
 }
+
+var flags = strings.NewReplacer("--since ", "", "--cascade ", "", "--tag ", "")
 
 func timeOf(q url.Values, name string, now time.Time) (time.Time, error) {
 	text := q.Get(name)
