@@ -175,12 +175,13 @@ func (b *tab) text(selector string) string {
 	return js[string](b, fmt.Sprintf("document.querySelector(%q)?.innerText ?? ''", selector))
 }
 
-// enter opens the page of a site.
+// enter opens the page of a site, and then what waits.
 func enter(t testing.TB, s *site) *tab {
 	t.Helper()
 	b := newTab(t)
 	b.open(s.newAddress())
-	require.Equal(t, s.base+"/waits", js[string](b, "location.href"))
+	require.Equal(t, s.base+"/", js[string](b, "location.href"))
+	b.open(s.base + "/waits")
 	return b
 }
 
