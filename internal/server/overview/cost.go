@@ -13,6 +13,7 @@ import (
 
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/clickhouse"
+	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/figures"
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/server/page"
@@ -132,6 +133,9 @@ func (x *overview) cost(v *page.Visit) error {
 	}
 	for _, by := range clickhouse.CostBys() {
 		view.Bys = append(view.Bys, page.Link{Title: string(by), Path: at(pathCost, without(q, nil, fieldBy, string(by)))})
+	}
+	if failure.Is(err, failure.Interrupted) {
+		return err
 	}
 	if err != nil {
 		view.Problem = err.Error()

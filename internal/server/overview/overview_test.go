@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -154,6 +155,10 @@ func TestRuns(t *testing.T) {
 	require.Equal(t, []string{"incident", "the whole run"}, dearer[1][:2])
 	require.Equal(t, []string{"2", "3"}, []string{dearer[1][4], dearer[1][6]})
 	require.Contains(t, text, `role="img" aria-label="Cost of the newest 7 runs: `)
+	versions, err := figures.Rows[figures.Change](t.Context(), db, statements(text)["Cascades by version"])
+	require.NoError(t, err)
+	i := slices.IndexFunc(versions, func(c figures.Change) bool { return c.CascadeID == "incident" && c.Phase == "" })
+	require.Equal(t, []string{quantity.USD(*versions[i].NewUSD), quantity.USD(*versions[i].OldUSD)}, []string{dearer[1][3], dearer[1][5]})
 
 	var ids []string
 	for next := "/?limit=3&cascade=incident"; ; {
@@ -206,14 +211,15 @@ func TestRefusedSearch(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, &archive.Archive{Home: t.TempDir()})
 	for query, want := range map[string]string{
-		"since=soon":           `since "soon" is no age and no date: write 36h, 7d, 8w, 2026-11-01 or 2026-11-01T08:00:00Z.`,
-		"until=soon":           `until "soon" is no age and no date: write 36h, 7d, 8w, 2026-11-01 or 2026-11-01T08:00:00Z.`,
-		"from=much":            `"much" is no amount of money: write 0.25.`,
-		"to=NaN":               `"NaN" is no amount of money: write 0.25.`,
-		"limit=0":              `a page has 1 to 200 runs, not "0".`,
-		"tag=%3Dx":             `tag "=x" has no key: write nightly, or team=search.`,
-		"before=<b>":           `"<b>" is no time at which a page begins.`,
-		"since=%E2%80%AE%3Cb>": `is no age and no date: `,
+		"since=soon":                        `since "soon" is no age and no date: write 36h, 7d, 8w, 2026-11-01 or 2026-11-01T08:00:00Z.`,
+		"until=soon":                        `until "soon" is no age and no date: write 36h, 7d, 8w, 2026-11-01 or 2026-11-01T08:00:00Z.`,
+		"from=much":                         `"much" is no amount of money: write 0.25.`,
+		"to=NaN":                            `"NaN" is no amount of money: write 0.25.`,
+		"text=" + strings.Repeat("x", 1001): `"text" has more than 1000 bytes.`,
+		"limit=0":                           `a page has 1 to 200 runs, not "0".`,
+		"tag=%3Dx":                          `tag "=x" has no key: write nightly, or team=search.`,
+		"before=<b>":                        `"<b>" is no time at which a page begins.`,
+		"since=%E2%80%AE%3Cb>":              `is no age and no date: `,
 	} {
 		w := b.ask("/?" + query)
 		require.Equal(t, http.StatusUnprocessableEntity, w.Code, query)

@@ -82,6 +82,13 @@ func searchOf(q url.Values, now time.Time) (*figures.Search, error) {
 
 // filterOf reads what reports of costs are filtered by, as windlass cost does. The session is not looked up.
 func filterOf(q url.Values, now time.Time) (clickhouse.Filter, error) {
+	for name, values := range q {
+		for _, v := range values {
+			if len(v) > mostLink {
+				return clickhouse.Filter{}, fmt.Errorf("%q has more than %d bytes", name, mostLink)
+			}
+		}
+	}
 	w := filter.Words{}
 	if since := q.Get(fieldSince); since != "" {
 		w.Since = &since

@@ -26,7 +26,7 @@ const most = 120
 // short returns a name in one line that is short enough for a table.
 func short(s string) string { return excerpt.Line(s, most) }
 
-// mostLink is how long a value may be that a link has.
+// mostLink is how many bytes a value of an address may have.
 const mostLink = 1000
 
 // linkTo returns the address of the runs with one value, "" for one that is too long.
