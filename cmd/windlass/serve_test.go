@@ -742,7 +742,7 @@ func TestServeMadeToken(t *testing.T) {
 		require.Equal(t, mode, info.Mode().Perm(), path)
 	}
 	nobody := servertest.Client{Base: s.Base, Description: s.Description}
-	for _, request := range []string{"POST /api/runs", "POST /api/sessions/x/resume", "GET /api/sessions", "GET /api/sessions/x/events", "GET /api/openapi.json", "GET /"} {
+	for _, request := range []string{"POST /api/runs", "POST /api/sessions/x/resume", "GET /api/sessions", "GET /api/sessions/x/events", "GET /api/openapi.json", "GET /nothing"} {
 		method, path, _ := strings.Cut(request, " ")
 		var body any
 		if method == http.MethodPost {
