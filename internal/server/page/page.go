@@ -155,6 +155,7 @@ type request struct {
 	login *login // nil: it has none
 
 	refused failure.Kind // why an answer was refused before the desk saw it; "": it was not
+	kept    bool         // the audit has it already
 }
 
 func (r *request) ctx() context.Context { return r.r.Context() }
@@ -222,7 +223,7 @@ func (r *request) check() error {
 func (r *request) audit(err error) {
 	var s *statusError
 	refused := errors.As(err, &s) || r.refused != "" || err == nil && r.login == nil
-	if r.Audit == nil || r.r.Method != http.MethodPost || !refused {
+	if r.Audit == nil || r.kept || r.r.Method != http.MethodPost || !refused {
 		return
 	}
 	l := audit.Line{At: r.Now().UTC(), By: "unknown", Via: string(echo.ViaPage), What: audit.Request, Target: r.r.PathValue("id"), Outcome: audit.Refused, Reason: "unauthorized"}

@@ -152,6 +152,7 @@ func (v *Visit) Audit(what, session, target string, failed error) {
 	if v.req.Audit == nil {
 		return
 	}
+	v.req.kept = true
 	l := audit.Line{At: v.req.Now().UTC(), By: v.req.By, Via: "page", What: what, Session: session, Target: target, Outcome: audit.Done}
 	if failed != nil {
 		l.Outcome, l.Reason = audit.Refused, failed.Error()
