@@ -10,6 +10,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/echo/record"
+	"github.com/windlass-run/windlass/internal/inspect"
 )
 
 // Kind says what a span is.
@@ -117,13 +118,8 @@ func (b *builder) add(e *echo.Entry) {
 
 // price keeps what the tokens of a model cost, as the run knew it.
 func (b *builder) price(e *echo.Entry) {
-	p := e.Key.Path()
-	last := p.Last()
-	if last.Kind != echo.StepFacts {
-		return
-	}
-	if facts, err := echo.Read[echo.ModelFacts](e); err == nil && facts.Tariff != nil {
-		b.tariffs[last.Name] = facts.Tariff
+	if model, t := inspect.TariffOf(e); t != nil {
+		b.tariffs[model] = t
 	}
 }
 
@@ -185,10 +181,7 @@ func (b *builder) took(e *echo.Entry) Took {
 
 // cachedUSD returns what the tokens cost that were read from the cache.
 func cachedUSD(t echo.Tariff, u echo.Usage) float64 {
-	if t.Long != nil && u.In > t.Over {
-		t = *t.Long
-	}
-	return t.Cached * float64(min(u.Cached, u.In)) / 1e6
+	return inspect.PricesFor(t, u.In).Cached * float64(min(u.Cached, u.In)) / 1e6
 }
 
 // within returns the innermost visit or branch that a key is in, and has all that it is in reach to a time.

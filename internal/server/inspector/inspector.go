@@ -3,6 +3,7 @@
 //
 //   - opened.go: sessions that were read.
 //   - run.go, flame.go: the run, as a timeline and as a flame.
+//   - sent.go, life.go: the requests, and what became of a message.
 //   - control.go: what can be done to a run.
 //   - bill.go: what it would have cost under other policies and prices.
 package inspector
@@ -42,12 +43,15 @@ func New(o Options) page.Screens {
 	in := &inspector{Options: o, sessions: newSessions(o.Archive)}
 	answers := map[string]page.Answer{}
 	for pattern, answer := range map[string]func(*visit) error{
-		"GET /sessions/{session}":             run,
-		"GET /sessions/{session}/bill":        bill,
-		"GET /sessions/{session}/bill/series": billSeries,
-		"POST /sessions/{session}/cancel":     control("cancel"),
-		"POST /sessions/{session}/resume":     control("resume"),
-		"POST /sessions/{session}/fork":       control("fork"),
+		"GET /sessions/{session}":                 run,
+		"GET /sessions/{session}/calls":           calls,
+		"GET /sessions/{session}/calls/{call...}": sent,
+		"GET /sessions/{session}/life/{hash}":     life,
+		"GET /sessions/{session}/bill":            bill,
+		"GET /sessions/{session}/bill/series":     billSeries,
+		"POST /sessions/{session}/cancel":         control("cancel"),
+		"POST /sessions/{session}/resume":         control("resume"),
+		"POST /sessions/{session}/fork":           control("fork"),
 	} {
 		answers[pattern] = in.answer(answer)
 	}
@@ -99,6 +103,7 @@ type Tab struct {
 // tabs are the screens of a session: the last part of the address, and the name.
 var tabs = [...]struct{ at, name string }{
 	{"", "Run"},
+	{"calls", "Requests"},
 	{"bill", "Bill, otherwise"},
 }
 

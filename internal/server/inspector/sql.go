@@ -1,6 +1,11 @@
 package inspector
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/inspect"
+)
 
 // quoted returns a text as a string of SQL.
 func quoted(s string) string {
@@ -23,4 +28,28 @@ func billSQL(id string) string {
        sum(full_usd) AS full_usd, sum(shared_size) / sum(context_size) AS cached
 FROM context_calls
 WHERE session_id = ` + quoted(id) + ` AND NOT copied`
+}
+
+// callsSQL is the query behind the list of requests.
+func callsSQL(id string) string {
+	return `SELECT key, phase_name, model, context_size, full_history_size, shared_size, tokens_in, tokens_cached, cost_usd
+FROM context_calls
+WHERE session_id = ` + quoted(id) + `
+ORDER BY seq`
+}
+
+// sentSQL is the query behind a request: its messages with their texts.
+func sentSQL(id string, c *inspect.Call) string {
+	return `SELECT position, role, form, reason, tokens, content_hash, content_text, tool_calls_json
+FROM sent_messages
+WHERE session_id = ` + quoted(id) + ` AND key = ` + quoted(c.Key.String()) + `
+ORDER BY position`
+}
+
+// lifeSQL is the query behind the life of a message.
+func lifeSQL(id string, h echo.Hash) string {
+	return `SELECT key, position, form, reason, tokens
+FROM sent_messages
+WHERE session_id = ` + quoted(id) + ` AND content_hash = ` + quoted(string(h)) + `
+ORDER BY key, position`
 }

@@ -1,0 +1,117 @@
+package inspector
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/engine/waiting"
+	"github.com/windlass-run/windlass/internal/inspect"
+	"github.com/windlass-run/windlass/internal/quantity"
+)
+
+// lifeView is the screen of a message.
+type lifeView struct {
+	head
+	*inspect.Explained
+	Carried  *inspect.Carried
+	Cost     string
+	Recalled int
+	Uses     []lifeUse
+	Left     int // uses that are not shown
+	Chosen   []chosen
+	Text     string
+	Calls    []calledTool
+	Notes    []string
+	Cut      int // characters that are not shown
+	Whole    string
+	Width    int // calls of the session
+	SQL      string
+}
+
+// lifeUse is a stretch of calls that had the message in one form.
+type lifeUse struct {
+	inspect.Use
+	First, Last string // addresses of calls
+	X, W        string // where it is drawn, as attributes of SVG
+}
+
+// chosen is what a selection for a later phase made of the message.
+type chosen struct {
+	Visit, How, Why string
+	Score           string
+}
+
+const mostUses = 500
+
+func life(v *visit) error {
+	r, err := v.of.Record()
+	if err != nil {
+		return err
+	}
+	x, err := r.Explain(v.Of("hash"))
+	if err != nil {
+		return err
+	}
+	view := lifeView{head: v.head("life"), Explained: x, Recalled: r.Recalls(x.Hash), Width: len(r.Calls), SQL: lifeSQL(v.of.ID, x.Hash)}
+	if view.Carried, err = r.Carried(x.Hash); err != nil {
+		return err
+	}
+	view.Cost = quantity.USD(view.Carried.USD)
+	if view.Carried.Unpriced > 0 && view.Carried.Unpriced == view.Carried.Calls {
+		view.Cost = "not known"
+	}
+	view.Left = max(len(x.Uses)-mostUses, 0)
+	for _, u := range x.Uses[:len(x.Uses)-view.Left] {
+		view.Uses = append(view.Uses, newLifeUse(v.of.ID, u, len(r.Calls)))
+	}
+	for i := range x.Selections {
+		view.Chosen = append(view.Chosen, newChosen(&x.Selections[i]))
+	}
+	view.fill(x.Message, v.Query().Has("whole"))
+	view.Whole = v.Path() + "?whole=1"
+	return v.Show("life", v.of.ID+": "+string(x.Hash), view)
+}
+
+func newLifeUse(id string, u inspect.Use, all int) lifeUse {
+	return lifeUse{
+		Use: u, First: callPath(id, u.FirstKey), Last: callPath(id, u.LastKey),
+		X: fmt.Sprintf("%.4f%%", 100*float64(u.First-1)/float64(all)), W: fmt.Sprintf("%.4f%%", 100*float64(u.Last-u.First+1)/float64(all)),
+	}
+}
+
+func newChosen(s *inspect.SelectionUse) chosen {
+	c := chosen{Visit: s.Visit.String(), How: string(s.Strategy), Why: s.Why}
+	if s.Anchor != "" {
+		c.How, c.Why = "anchor", s.Anchor
+	}
+	if s.Score != nil {
+		text, err := json.Marshal(s.Score)
+		if err == nil {
+			c.Score = waiting.VisibleLine(text)
+		}
+	}
+	return c
+}
+
+// fill adds the text of the message.
+func (l *lifeView) fill(m *echo.Message, whole bool) {
+	shorten := cut
+	if whole {
+		shorten = func(text string) (string, int) { return text, 0 }
+	}
+	l.Text, l.Cut = shorten(m.Text())
+	for _, c := range m.ToolCalls() {
+		arguments, left := shorten(waiting.Visible(json.RawMessage(c.Arguments)))
+		l.Calls = append(l.Calls, calledTool{c.Name, arguments})
+		l.Cut += left
+	}
+	for _, p := range m.Parts() {
+		if p.Type != echo.PartText {
+			l.Notes = append(l.Notes, string(p.Type)+", "+quantity.Grouped(int64(len(p.URL)))+" characters of data, not shown here")
+		}
+	}
+}
+
+// lifePath returns the address of the life of a message.
+func lifePath(id string, h echo.Hash) string { return pathOf(id) + "/life/" + string(h) }
