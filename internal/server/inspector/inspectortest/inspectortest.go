@@ -2,6 +2,7 @@
 package inspectortest
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -202,4 +203,52 @@ func shown(t testing.TB, address, text string) {
 		require.Negative(t, at, "%s: %q in %.200q", address, bad, text)
 	}
 	require.True(t, utf8.ValidString(text), address)
+}
+
+// Conversation returns the entries of a visit to a phase in which everything that can be said says a text: two turns with a
+// tool, whose first message the second request has masked.
+func Conversation(text string) []*echo.Entry {
+	visit := echo.PhaseKey("draft", 1)
+	task := echo.NewText(echo.RoleUser, echo.KindTask, "Task: "+text)
+	call := echo.ToolCall{ID: "call_1", Name: "read", Arguments: string(quoted(text))}
+	asked := echo.Seal(echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, Parts: echo.Text(text), ToolCalls: []echo.ToolCall{call}})
+	result := echo.NewToolResult(call, echo.Text("Result: "+text), false)
+	masked := echo.NewText(echo.RoleUser, echo.KindTask, "Masked: "+text)
+	answer := echo.Seal(echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, Parts: echo.Text("Answer: " + text)})
+	at := func(turn int) echo.Key { return visit.Attempt(1).Turn(turn) }
+	selection := func(turn int, s *echo.Selection) *echo.Entry {
+		e := echo.NewEntry(at(turn).Step(echo.StepContext), echo.Carry{})
+		e.Selection, e.Model = s, text
+		return e
+	}
+	model := func(turn int, m *echo.Message) *echo.Entry {
+		usd := 0.001
+		return &echo.Entry{
+			NodeType: echo.NodeModelCall, Key: at(turn).Step(echo.StepModel), Model: text, Message: m, CostUSD: &usd,
+			Usage: &echo.Usage{In: 100, Cached: 40, Out: 10}, DurationMS: 20,
+		}
+	}
+	return []*echo.Entry{
+		echo.NewEntry(visit.Step(echo.StepStart), echo.PhaseStart{Visit: 1}),
+		{NodeType: echo.NodeMessage, Key: visit.Attempt(1).Step(echo.StepTask), Message: task},
+		selection(1, &echo.Selection{FullHistorySize: 50, ContextSize: 50, MessageCount: 1, Spans: []echo.Span{
+			{Count: 1, Form: "full", Reason: text, Hashes: []echo.Hash{task.Hash()}, Tokens: []int64{50}},
+		}}),
+		model(1, asked),
+		{NodeType: echo.NodeToolCall, Key: at(1).Numbered(echo.StepTool, 1), Message: result, Tool: &echo.ToolUse{Name: text, CallID: "call_1", Arguments: call.Arguments}, DurationMS: 5},
+		selection(2, &echo.Selection{FullHistorySize: 150, ContextSize: 120, TokensSaved: 30, MessageCount: 3, MaskedCount: 1, Spans: []echo.Span{
+			{Count: 1, Form: "masked", Reason: text, Hashes: []echo.Hash{task.Hash()}, Tokens: []int64{20}, Sent: [][]*echo.Message{{masked}}},
+			{From: 1, Count: 2, Form: "full", Reason: "kept", Hashes: []echo.Hash{asked.Hash(), result.Hash()}, Tokens: []int64{50, 50}},
+		}}),
+		model(2, answer),
+	}
+}
+
+// quoted returns a text as JSON.
+func quoted(text string) []byte {
+	b, err := json.Marshal(map[string]string{"path": text})
+	if err != nil {
+		panic(err) // a text has always JSON
+	}
+	return b
 }
