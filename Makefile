@@ -119,6 +119,10 @@ soundings: ## run soundings in the built program; kill them KILLS times (default
 vulncheck: ## look for known vulnerabilities in what is called
 	@bash .ci/vulncheck
 
+.PHONY: web
+web: ## fetch the libraries that browsers get, with npm
+	internal/server/web/vendor.sh
+
 .PHONY: licences
 licences: ## write LICENSES.csv: the modules that are linked in, with their licences
 	cd tools && go run ./licences ../LICENSES.csv

@@ -38,7 +38,6 @@ func newVisitor(ctx context.Context, o Options) (*visitor, error) {
 	}
 	v.cookie = cookies[0]
 	for _, s := range o.Screens {
-		v.sheets = append(v.sheets, s.Styles...)
 		v.sheets = append(v.sheets, "/page/"+s.Name+"/"+s.Name+".css")
 	}
 	return v, nil

@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/server/page"
+	"github.com/windlass-run/windlass/internal/server/web"
 	"github.com/windlass-run/windlass/internal/simulate"
 )
 
@@ -81,6 +82,7 @@ func bill(v *visit) error {
 		}
 	}
 	view.Policies = append(view.Policies, "")
+	v.Scripts, v.Styles = []string{web.ChartScript}, []string{web.ChartStyle}
 	status := http.StatusOK
 	if len(problems) > 0 {
 		status = http.StatusUnprocessableEntity

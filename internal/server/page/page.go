@@ -385,8 +385,7 @@ func asset(r *request) error {
 	if err != nil {
 		return err
 	}
-	r.w.Header().Set("Content-Type", kind)
-	_, _ = r.w.Write(text)
+	r.sendFile(kind, text)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,9 +22,7 @@ import (
 // frame: their templates begin with {{template "head" .}} and end with {{template "foot" .}}; .Data is theirs.
 type Screens struct {
 	Name    string           // the folder of their files: /page/NAME/FILE
-	Files   fs.FS            // *.html are templates; NAME.css and NAME.js go into each page, and so do Scripts and Styles
-	Scripts []string         // addresses of further scripts, which come first
-	Styles  []string         // addresses of further style sheets
+	Files   fs.FS            // *.html are templates; NAME.css and NAME.js go into each page
 	Funcs   template.FuncMap // further functions of the templates
 	Nav     []Link           // in the bar of every page
 	Answers map[string]Answer
@@ -39,6 +39,8 @@ type Link struct{ Title, Path string }
 type Visit struct {
 	req     *request
 	screens *screens
+
+	Scripts, Styles []string // addresses of what this answer needs besides
 }
 
 // screens are [Screens] with their templates.
@@ -53,16 +55,20 @@ func newScreens(base *template.Template, s Screens) (*screens, error) {
 	if err != nil {
 		return nil, err
 	}
-	if views, err = views.Funcs(s.Funcs).ParseFS(s.Files, "*.html"); err != nil {
+	found, err := fs.Glob(s.Files, "*.html")
+	if err == nil && len(found) > 0 {
+		views, err = views.Funcs(s.Funcs).ParseFS(s.Files, found...)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("the templates of %s: %w", s.Name, err)
 	}
-	out := &screens{Screens: s, views: views, scripts: s.Scripts, styles: s.Styles}
+	out := &screens{Screens: s, views: views}
 	for _, file := range []struct {
 		end string
 		to  *[]string
 	}{{".js", &out.scripts}, {".css", &out.styles}} {
 		if name := s.Name + file.end; exists(s.Files, name) {
-			*file.to = append((*file.to)[:len(*file.to):len(*file.to)], pathPage+s.Name+"/"+name)
+			*file.to = append(*file.to, pathPage+s.Name+"/"+name)
 		}
 	}
 	return out, nil
@@ -87,7 +93,7 @@ func (s *screens) answer(a Answer) func(*request) error {
 		if r.login == nil {
 			return &statusError{http.StatusUnauthorized, "Closed", "Open the page again.", "refused"}
 		}
-		return a(&Visit{r, s})
+		return a(&Visit{req: r, screens: s})
 	}
 }
 
@@ -105,9 +111,17 @@ func (s *screens) file(r *request) error {
 	if kind == "" || err != nil {
 		return nothing(r)
 	}
-	r.w.Header().Set("Content-Type", kind)
-	_, _ = r.w.Write(text)
+	r.sendFile(kind, text)
 	return nil
+}
+
+// sendFile sends a file of the binary, or says that the browser has it.
+func (r *request) sendFile(kind string, text []byte) {
+	h := r.w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Cache-Control", "private, no-cache") // it is asked for again, and sent again when it is another one
+	h.Set("ETag", `"`+short(string(text))+`"`)
+	http.ServeContent(r.w, r.r, "", time.Time{}, bytes.NewReader(text))
 }
 
 var mediaTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
@@ -170,7 +184,7 @@ func (v *Visit) Show(view, title string, data any) error {
 // ShowAs is [Visit.Show] with a status of HTTP.
 func (v *Visit) ShowAs(status int, view, title string, data any) error {
 	f := v.req.frame(clean(title))
-	f.Wide, f.Scripts, f.Styles = true, v.screens.scripts, v.screens.styles
+	f.Wide, f.Scripts, f.Styles = true, slices.Concat(v.Scripts, v.screens.scripts), slices.Concat(v.Styles, v.screens.styles)
 	v.req.show(v.screens.views, status, view, View{f, data})
 	return nil
 }

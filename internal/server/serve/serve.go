@@ -24,6 +24,7 @@ import (
 	"github.com/windlass-run/windlass/internal/server/people"
 	"github.com/windlass-run/windlass/internal/server/runs"
 	"github.com/windlass-run/windlass/internal/server/token"
+	"github.com/windlass-run/windlass/internal/server/web"
 	"github.com/windlass-run/windlass/internal/waits"
 )
 
@@ -89,6 +90,7 @@ func (s *Service) open(ctx context.Context) error {
 		Desk: page.OfHome(desk, s.watcher.Look), Artifacts: page.ArtifactsOf(s.host.Archive()), By: page.SystemUser(), Audit: keep, Log: s.options.Runs.Log,
 		Screens: []page.Screens{
 			overview.New(overview.Options{Archive: s.host.Archive()}),
+			web.Screens(),
 			inspector.New(inspector.Options{Archive: s.host.Archive(), Runs: control{s.host}, Price: s.options.App.Price}),
 		},
 	})
