@@ -191,7 +191,7 @@ func (b *tab) picture(name string) {
 	if *shots == "" {
 		return
 	}
-	for _, width := range []int64{1280, 400} {
+	for _, width := range []int64{1440, 390} {
 		for _, scheme := range []string{"light", "dark"} {
 			b.do(chromedp.EmulateViewport(width, 900))
 			call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})

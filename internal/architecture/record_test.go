@@ -79,7 +79,8 @@ func TestOnlyEchoDecodesTheDataOfEntries(t *testing.T) {
 // shownKeys are functions outside echo that shorten the text of a key among others, for those who
 // read it, each with its reason.
 var shownKeys = map[string]string{
-	"internal/excerpt.Clip": "cuts what a person or a model reads to a length, whatever it says",
+	"internal/excerpt.Clip":   "cuts what a person or a model reads to a length, whatever it says",
+	"internal/figures.Quoted": "writes a text as a string of SQL, whatever it says",
 }
 
 // What is in a key, Key.Path and the other methods say, and keys are made by methods of keys. The

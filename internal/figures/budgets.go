@@ -27,10 +27,10 @@ type Budget struct {
 func BudgetsSQL(f *clickhouse.Filter, limit int) string {
 	var c conditions
 	if f.Session != "" {
-		c.add("s.session_id = %s", quoted(f.Session))
+		c.add("s.session_id = %s", Quoted(f.Session))
 	}
 	if f.Cascade != "" {
-		c.add("s.cascade_id = %s", quoted(f.Cascade))
+		c.add("s.cascade_id = %s", Quoted(f.Cascade))
 	}
 	if !f.Since.IsZero() {
 		c.add("s.started_at >= %s", moment(f.Since))

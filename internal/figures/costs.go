@@ -41,10 +41,10 @@ func tagged(by clickhouse.CostBy) string {
 func callsThatFit(f *clickhouse.Filter) conditions {
 	c := conditions{"NOT c.copied"}
 	if f.Session != "" {
-		c.add("c.session_id = %s", quoted(f.Session))
+		c.add("c.session_id = %s", Quoted(f.Session))
 	}
 	if f.Cascade != "" {
-		c.add("c.cascade_id = %s", quoted(f.Cascade))
+		c.add("c.cascade_id = %s", Quoted(f.Cascade))
 	}
 	if !f.Since.IsZero() {
 		c.add("c.at >= %s", moment(f.Since))

@@ -74,16 +74,16 @@ func (s *Search) SQL() string {
 	var c conditions
 	c.add("child_of = ''")
 	if s.Cascade != "" {
-		c.add("cascade_id = %s", quoted(s.Cascade))
+		c.add("cascade_id = %s", Quoted(s.Cascade))
 	}
 	if s.Status != "" {
-		c.add("status = %s", quoted(statusOf(s.Status)))
+		c.add("status = %s", Quoted(statusOf(s.Status)))
 	}
 	for _, t := range s.Tags {
 		c.add("arrayExists(t -> %s, tags)", tagIs("t", t))
 	}
 	if s.Model != "" {
-		c.add("session_id GLOBAL IN (SELECT session_id FROM model_calls WHERE model = %s AND NOT copied)", quoted(s.Model))
+		c.add("session_id GLOBAL IN (SELECT session_id FROM model_calls WHERE model = %s AND NOT copied)", Quoted(s.Model))
 	}
 	if s.Least != nil {
 		c.add("cost_usd >= %s", number(*s.Least))
@@ -101,7 +101,7 @@ func (s *Search) SQL() string {
 		c = append(c, textSQL(s.Text))
 	}
 	if p := s.After; !p.IsZero() {
-		c.add("(started_at < %s OR started_at = %s AND session_id > %s)", moment(p.At), moment(p.At), quoted(p.ID))
+		c.add("(started_at < %s OR started_at = %s AND session_id > %s)", moment(p.At), moment(p.At), Quoted(p.ID))
 	}
 	return `SELECT session_id, cascade_id, status, reason, started_at, last_at, phases, calls, embedding_calls, tool_calls, unknown_cost_calls,
        scripted_calls, tokens_in, tokens_cached, tokens_out, cost_usd, ran_ms, price_as, pretend_usd, tags,
@@ -113,7 +113,7 @@ FROM sessions` + c.sql() + "\nORDER BY started_at DESC, session_id\nLIMIT " + nu
 // textSQL is the condition that a run has a text. What is recorded in JSON is compared with the text as JSON has it.
 func textSQL(text string) string {
 	in := func(column, text string) string {
-		return "positionCaseInsensitiveUTF8(" + column + ", " + quoted(text) + ") > 0"
+		return "positionCaseInsensitiveUTF8(" + column + ", " + Quoted(text) + ") > 0"
 	}
 	raw := func(node, member string) string {
 		return "node_type = '" + node + "' AND " + in("JSONExtractRaw(data_json, '"+member+"')", inJSON(text))

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// quoted returns a text as a string of SQL. Bytes that nobody sees are escaped.
-func quoted(s string) string {
+// Quoted returns a text as a string of SQL. Bytes that nobody sees are escaped.
+func Quoted(s string) string {
 	var b strings.Builder
 	b.WriteByte('\'')
 	for len(s) > 0 {
@@ -36,7 +36,7 @@ func quoted(s string) string {
 func quotedAll(texts []string) string {
 	out := make([]string, len(texts))
 	for i, t := range texts {
-		out[i] = quoted(t)
+		out[i] = Quoted(t)
 	}
 	return strings.Join(out, ", ")
 }
@@ -64,7 +64,7 @@ func (c conditions) sql() string {
 // tagIs is the condition that a tag is a given one; a key also stands for all its values.
 func tagIs(tag, want string) string {
 	if strings.Contains(want, "=") {
-		return tag + " = " + quoted(want)
+		return tag + " = " + Quoted(want)
 	}
-	return "(" + tag + " = " + quoted(want) + " OR startsWith(" + tag + ", " + quoted(want+"=") + "))"
+	return "(" + tag + " = " + Quoted(want) + " OR startsWith(" + tag + ", " + Quoted(want+"=") + "))"
 }

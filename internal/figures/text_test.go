@@ -17,6 +17,6 @@ func TestQuoted(t *testing.T) {
 		"a\x00\n\xff": `'a\x00\x0A\xFF'`,
 		"\u202e":      `'\xE2\x80\xAE'`,
 	} {
-		require.Equal(t, want, quoted(text))
+		require.Equal(t, want, Quoted(text))
 	}
 }

@@ -34,7 +34,7 @@ func (c *Change) Share() float64 {
 func ChangesSQL(cascade string, limit int) string {
 	where := conditions{"s.status = 'completed'", "s.forked_from = ''", "s.unknown_cost_calls = 0"}
 	if cascade != "" {
-		where.add("s.cascade_id = %s", quoted(cascade))
+		where.add("s.cascade_id = %s", Quoted(cascade))
 	}
 	return `WITH
 runs AS

@@ -62,14 +62,19 @@ type sentMessage struct {
 	Tokens   int64
 	Hash     string
 	Life     string
-	Change   string // against the call before; "": not compared
 	Text     string
 	Left     int // characters that are not shown
 	Calls    []calledTool
 	Notes    []string
 	Raw      string
-	Lines    []linediff.Line
-	Broken   *broken // the common beginning ends in front of it
+	compared
+}
+
+// compared is how a message stands against the call before.
+type compared struct {
+	Change string // "": not compared
+	Lines  []linediff.Line
+	Broken *broken // the common beginning ends in front of it
 }
 
 // calledTool is a call in a message of a model.
@@ -201,7 +206,7 @@ func (v *visit) messages(shown, before *inspect.Shown, d *inspect.Diff, view *se
 		f := &shown.Forms[i]
 		m := sentMessage{
 			Position: f.Position, Role: string(f.Role), Tool: f.Tool, Form: string(f.Form), Reason: string(f.Reason), Tokens: f.Tokens,
-			Hash: string(f.Hash), Life: lifePath(v.of.ID, f.Hash), Change: string(changes[f.Position]),
+			Hash: string(f.Hash), Life: lifePath(v.of.ID, f.Hash), compared: compared{Change: string(changes[f.Position])},
 		}
 		if f.Position == 0 {
 			m.Change = ""

@@ -1,23 +1,17 @@
 package inspector
 
 import (
-	"strings"
-
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/figures"
 	"github.com/windlass-run/windlass/internal/inspect"
 )
-
-// quoted returns a text as a string of SQL.
-func quoted(s string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
-}
 
 // runSQL is the query behind the figures of a run.
 func runSQL(id string) string {
 	return `SELECT phase_name, count() AS calls, sum(tokens_in + tokens_out) AS tokens, sum(cost_usd) AS cost_usd,
        countIf(isNull(cost_usd)) AS unknown_cost_calls, sum(duration_ms) / 1000 AS seconds
 FROM model_calls
-WHERE session_id = ` + quoted(id) + ` AND NOT copied
+WHERE session_id = ` + figures.Quoted(id) + ` AND NOT copied
 GROUP BY phase_name
 ORDER BY min(seq)`
 }
@@ -27,14 +21,14 @@ func billSQL(id string) string {
 	return `SELECT sum(context_size) AS tokens_sent, sum(full_history_size) AS tokens_full, sum(sent_usd) AS sent_usd,
        sum(full_usd) AS full_usd, sum(shared_size) / sum(context_size) AS cached
 FROM context_calls
-WHERE session_id = ` + quoted(id) + ` AND NOT copied`
+WHERE session_id = ` + figures.Quoted(id) + ` AND NOT copied`
 }
 
 // callsSQL is the query behind the list of requests.
 func callsSQL(id string) string {
 	return `SELECT key, phase_name, model, context_size, full_history_size, shared_size, tokens_in, tokens_cached, cost_usd
 FROM context_calls
-WHERE session_id = ` + quoted(id) + `
+WHERE session_id = ` + figures.Quoted(id) + `
 ORDER BY seq`
 }
 
@@ -42,7 +36,7 @@ ORDER BY seq`
 func sentSQL(id string, c *inspect.Call) string {
 	return `SELECT position, role, form, reason, tokens, content_hash, content_text, tool_calls_json
 FROM sent_messages
-WHERE session_id = ` + quoted(id) + ` AND key = ` + quoted(c.Key.String()) + `
+WHERE session_id = ` + figures.Quoted(id) + ` AND key = ` + figures.Quoted(c.Key.String()) + `
 ORDER BY position`
 }
 
@@ -50,6 +44,6 @@ ORDER BY position`
 func lifeSQL(id string, h echo.Hash) string {
 	return `SELECT key, position, form, reason, tokens
 FROM sent_messages
-WHERE session_id = ` + quoted(id) + ` AND content_hash = ` + quoted(string(h)) + `
+WHERE session_id = ` + figures.Quoted(id) + ` AND content_hash = ` + figures.Quoted(string(h)) + `
 ORDER BY key, position`
 }
