@@ -36,6 +36,7 @@ var wordCompleters = map[string]completer{
 	"waiting":          onlyFirst(sessionNames),
 	"audible":          onlyFirst(sessionNames),
 	"artifacts":        onlyFirst(sessionNames),
+	"export":           onlyFirst(sessionNames),
 	"replay":           onlyFirst(sessionNames),
 	"sessions show":    onlyFirst(sessionNames),
 	"sessions handoff": onlyFirst(sessionNames),
@@ -98,6 +99,7 @@ var flagCompleters = map[string]completer{
 	"test freeze --cascade":     cascadeFiles,
 	"test freeze --dir":         folders,
 	"serve --root":              folders,
+	"ui --root":                 folders,
 }
 
 // Names lists the commands and flags that Add gives a completion, such as "run" and "run --model".

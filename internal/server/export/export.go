@@ -47,7 +47,6 @@ type Written struct {
 type part struct {
 	address string
 	id      string
-	main    []byte // <main> with links as they were
 	doc     *document
 }
 

@@ -241,7 +241,7 @@ func (v *Visit) Stream(look func() (line string, last bool, err error)) error {
 		if line != "" {
 			_ = control.SetWriteDeadline(time.Now().Add(sendTime)) // not supported by the recorders of tests
 			if _, err := io.WriteString(v.req.w, line); err != nil || control.Flush() != nil {
-				return nil //nolint:nilerr // the browser went away
+				return nil // the browser went away
 			}
 		}
 		if last {
