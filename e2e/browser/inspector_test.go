@@ -61,6 +61,7 @@ func TestInspector(t *testing.T) {
 		{"run", "/sessions/incident", "Timeline"},
 		{"flame", "/sessions/incident?by=uncached", "Uncached money"},
 		{"part", "/sessions/incident?part=read", "The whole run"},
+		{"matrix", "/sessions/incident/matrix", "Calls 1 to 12 of 12"},
 		{"calls", "/sessions/incident/calls", "read/attempt1/turn7"},
 		{"sent", "/sessions/incident/calls/read/attempt1/turn7/model", "are equal"},
 		{"raw", "/sessions/incident/calls/7?raw=1", `"role"`},

@@ -3,6 +3,7 @@
 //
 //   - opened.go: sessions that were read.
 //   - run.go, flame.go: the run, as a timeline and as a flame.
+//   - matrix.go: which call was sent which message.
 //   - sent.go, life.go: the requests, and what became of a message.
 //   - control.go: what can be done to a run.
 //   - bill.go: what it would have cost under other policies and prices.
@@ -44,6 +45,7 @@ func New(o Options) page.Screens {
 	answers := map[string]page.Answer{}
 	for pattern, answer := range map[string]func(*visit) error{
 		"GET /sessions/{session}":                 run,
+		"GET /sessions/{session}/matrix":          matrix,
 		"GET /sessions/{session}/calls":           calls,
 		"GET /sessions/{session}/calls/{call...}": sent,
 		"GET /sessions/{session}/life/{hash}":     life,
@@ -103,6 +105,7 @@ type Tab struct {
 // tabs are the screens of a session: the last part of the address, and the name.
 var tabs = [...]struct{ at, name string }{
 	{"", "Run"},
+	{"matrix", "Context matrix"},
 	{"calls", "Requests"},
 	{"bill", "Bill, otherwise"},
 }

@@ -31,6 +31,7 @@ func TestFrozenRequests(t *testing.T) {
 		require.NoError(t, err)
 		b := inspectortest.New(t, home, nil)
 		base := "/sessions/" + session
+		require.Equal(t, len(r.Calls) > 0, strings.Contains(b.Open(base+"/matrix"), `class="matrix"`), path)
 		list := b.Open(base + "/calls")
 		require.Equal(t, len(r.Calls), strings.Count(list, `<th scope="row"><a href="`+base+`/calls/`), path)
 		for i := range r.Calls {
@@ -110,7 +111,7 @@ func TestHostileRequests(t *testing.T) {
 		inspectortest.Write(t, home, "hostile", inspectortest.Conversation(text)...)
 		b := inspectortest.New(t, home, nil)
 		seen := map[string]bool{}
-		for _, address := range []string{"", "/calls", "/calls/1", "/calls/2", "/calls/1?raw=1", "/calls/2?raw=1", "/bill"} {
+		for _, address := range []string{"", "/calls", "/calls/1", "/calls/2", "/calls/1?raw=1", "/calls/2?raw=1", "/matrix", "/bill"} {
 			w := b.Ask(http.MethodGet, "/sessions/hostile"+address, nil)
 			require.Contains(t, []int{http.StatusOK, http.StatusUnprocessableEntity}, w.Code, "%s %.100q", address, text)
 			inspectortest.Harmless(t, address, w.Body.String())

@@ -47,3 +47,12 @@ FROM sent_messages
 WHERE session_id = ` + figures.Quoted(id) + ` AND content_hash = ` + figures.Quoted(string(h)) + `
 ORDER BY key, position`
 }
+
+// matrixSQL is the query behind the matrix: how often each message was sent in which form.
+func matrixSQL(id string) string {
+	return `SELECT message_seq, content_hash, form, reason, uniqExact(key) AS calls, sum(tokens) AS tokens
+FROM sent_messages
+WHERE session_id = ` + figures.Quoted(id) + `
+GROUP BY message_seq, content_hash, form, reason
+ORDER BY message_seq, form`
+}
