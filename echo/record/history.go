@@ -14,6 +14,7 @@ type histories map[echo.Key]*history
 type history struct {
 	entries []*echo.Entry
 	open    int // where the results of the newest answer begin
+	checked int // so many were compared with a selection, as they are
 }
 
 // Conversation returns the key of the visit or branch that has the history and selections of k.
@@ -63,6 +64,7 @@ func (h *history) replaceTask(e *echo.Entry, own echo.Key) bool {
 	}
 	h.entries = slices.Clone(h.entries)
 	h.entries[i] = e
+	h.checked = min(h.checked, i)
 	return true
 }
 
@@ -84,13 +86,22 @@ func (h *history) add(e *echo.Entry, number int) {
 	h.entries = slices.Insert(h.entries, at, e)
 }
 
-// settle ends the results of the newest answer and returns the history, which is only appended to.
-func (h *history) settle() []*echo.Entry {
+// settle ends the results of the newest answer and returns the history, which is only appended to, and from where on no selection
+// was compared with it. The caller compares one with all that follows.
+func (h *history) settle() (entries []*echo.Entry, fresh int) {
 	if h == nil {
-		return nil
+		return nil, 0
 	}
-	h.open = len(h.entries)
-	return slices.Clip(h.entries)
+	h.open, fresh = len(h.entries), h.checked
+	h.checked = len(h.entries)
+	return slices.Clip(h.entries), fresh
+}
+
+// doubt has the next selection be compared with everything.
+func (h *history) doubt() {
+	if h != nil {
+		h.checked = 0
+	}
 }
 
 // partOf reports whether an entry's message is part of a history, and the number in the answer,

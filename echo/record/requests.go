@@ -13,6 +13,8 @@ type Request struct {
 	Selection *echo.Entry     // the context_selection
 	History   []*echo.Entry   // that hold the history so far, in its order; they all have a message
 	Sent      []Sent          // what became of each message of it; valid until the reader's next Read
+	Changes   []Change        // since the request before in the conversation; valid until the reader's next Read
+	Anew      bool            // the selection names every message, and Changes does: nothing that was before counts
 	Dialect   dialect.Dialect // in which it was sent
 }
 
@@ -82,15 +84,23 @@ func (r *Requests) Read(e *echo.Entry) (req *Request, err error) {
 		forget(r.histories, conversation(e.Key, &p))
 		forget(r.dialects, conversation(e.Key, &p))
 	case e.NodeType == echo.NodeSelection && e.Selection != nil:
-		history := r.histories[conversation(e.Key, &p)].settle()
-		if err := fits(e, sent, history); err != nil {
-			return nil, err
-		}
-		return &Request{Selection: e, History: history, Sent: sent, Dialect: r.dialectOf(conversation(e.Key, &p), visit)}, nil
+		return r.request(e, sent, conversation(e.Key, &p))
 	default:
 		r.histories.add(e, &p)
 	}
 	return req, nil
+}
+
+// request puts the request of a selection together.
+func (r *Requests) request(e *echo.Entry, sent []Sent, in echo.Key) (*Request, error) {
+	history, fresh := r.histories[in].settle()
+	if err := fits(e, sent, history, r.selections.changes, fresh); err != nil {
+		r.histories[in].doubt()
+		return nil, err
+	}
+	return &Request{
+		Selection: e, History: history, Sent: sent, Dialect: r.dialectOf(in, e.Key.VisitKey()), Changes: r.selections.changes, Anew: !e.Selection.Delta,
+	}, nil
 }
 
 // Rendered returns the message of an entry as its model is sent it, nil when it has none. The entry
@@ -109,16 +119,32 @@ func (r *Requests) dialectOf(conversation, visit echo.Key) dialect.Dialect {
 	return r.dialects[visit]
 }
 
-// fits checks that a selection is about the messages that are in the history.
-func fits(e *echo.Entry, sent []Sent, history []*echo.Entry) error {
+// fits checks that a selection is about the messages that are in the history: those that it names, and those from fresh on, which
+// no selection has been checked against. The others were, as they are.
+func fits(e *echo.Entry, sent []Sent, history []*echo.Entry, changes []Change, fresh int) error {
 	if len(sent) != len(history) {
 		return fmt.Errorf("entry %d (%s): the selection names %d messages, the history has %d", e.Seq, e.Key, len(sent), len(history))
 	}
-	for i, h := range history {
-		if h.Message.Hash() != sent[i].Hash {
-			return fmt.Errorf("entry %d (%s): message %d of the selection has the hash %s, that of the history (entry %d) has %s",
-				e.Seq, e.Key, i+1, sent[i].Hash, h.Seq, h.Message.Hash())
+	for _, c := range changes {
+		if c.At >= fresh {
+			continue
 		}
+		if err := fit(e, sent, history, c.At); err != nil {
+			return err
+		}
+	}
+	for i := fresh; i < len(history); i++ {
+		if err := fit(e, sent, history, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fit(e *echo.Entry, sent []Sent, history []*echo.Entry, i int) error {
+	if h := history[i]; h.Message.Hash() != sent[i].Hash {
+		return fmt.Errorf("entry %d (%s): message %d of the selection has the hash %s, that of the history (entry %d) has %s",
+			e.Seq, e.Key, i+1, sent[i].Hash, h.Seq, h.Message.Hash())
 	}
 	return nil
 }

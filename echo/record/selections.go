@@ -17,10 +17,18 @@ type Sent struct {
 	As   []*echo.Message // otherwise what was sent for it, in order; empty when nothing was
 }
 
+// Change is a message of a history of which a call was sent something else than the call before in its conversation, or that was
+// not there yet.
+type Change struct {
+	At  int  // its index in the history
+	Was Sent // in the call before; the zero value: it was not there
+}
+
 // Selections puts selections together again, as entries name only what changed. It is given all
 // entries of one session in their order and belongs to one goroutine.
 type Selections struct {
-	views map[echo.Key][]Sent // by the key of the visit, or of the branch below it
+	views   map[echo.Key][]Sent // by the key of the visit, or of the branch below it
+	changes []Change            // of the selection that was read last
 }
 
 // NewSelections returns a reader that has read nothing yet.
@@ -48,13 +56,14 @@ func (r *Selections) Read(e *echo.Entry) ([]Sent, error) {
 	if !e.Selection.Delta {
 		view = view[:0]
 	}
+	r.changes = r.changes[:0]
 	for i := range e.Selection.Spans {
 		s := &e.Selection.Spans[i]
 		if why := misfit(s, len(view)); why != "" {
 			delete(r.views, key)
 			return nil, fmt.Errorf("entry %d (%s): span %d (%s, %d messages from %d): %s", e.Seq, e.Key, i+1, s.Form, s.Count, s.From, why)
 		}
-		view = applied(s, view)
+		view = r.applied(s, view)
 	}
 	r.views[key] = view
 	return view, nil
@@ -80,17 +89,18 @@ func misfit(s *echo.Span, have int) string {
 }
 
 // applied writes the messages of a span over those that the view has of them, and adds the others.
-func applied(s *echo.Span, view []Sent) []Sent {
+func (r *Selections) applied(s *echo.Span, view []Sent) []Sent {
 	for i := range s.Count {
 		sent := Sent{Hash: s.Hashes[i], Form: s.Form, Reason: s.Reason, Tokens: s.Tokens[i], Full: s.Sent == nil}
 		if s.Sent != nil {
 			sent.As = s.Sent[i]
 		}
-		if at := s.From + i; at < len(view) {
-			view[at] = sent
-		} else {
-			view = append(view, sent)
+		at := s.From + i
+		if at == len(view) {
+			view = append(view, Sent{})
 		}
+		r.changes = append(r.changes, Change{At: at, Was: view[at]})
+		view[at] = sent
 	}
 	return view
 }
