@@ -83,23 +83,17 @@ func CallName(call, visit echo.Key) string {
 	return call.From(visit)
 }
 
-func newCall(n int, req *record.Request, answer *echo.Entry) Call {
+func newCall(n int, req *record.Request, forms map[autocontext.Form]FormSum, answer *echo.Entry) Call {
 	e, s := req.Selection, req.Selection.Selection
 	c := Call{
 		Number: n, Key: req.Key(), At: e.At, Visit: e.Key.VisitKey(), Phase: e.Phase, Attempt: e.Attempt, Turn: e.Turn, Model: e.Model,
 		Dialect: req.Dialect.String(), FullHistorySize: s.FullHistorySize, ContextSize: s.ContextSize, TokensSaved: s.TokensSaved,
 		MessageCount: s.MessageCount, MaskedCount: s.MaskedCount, SharedSize: s.SharedSize, FullSharedSize: s.FullSharedSize,
 		FullUSD: s.FullUSD, SentUSD: s.SentUSD, PriceAs: s.PriceAs, RequestSize: s.RequestSize, RequestLimit: s.Limit,
-		Forms: map[autocontext.Form]FormSum{},
+		Forms: forms,
 	}
 	if of := record.Conversation(e.Key); of != c.Visit {
 		c.Branch = of.String()
-	}
-	for _, sent := range req.Sent {
-		sum := c.Forms[autocontext.Form(sent.Form)]
-		sum.Messages++
-		sum.Tokens += sent.Tokens
-		c.Forms[autocontext.Form(sent.Form)] = sum
 	}
 	if answer != nil {
 		c.answered(answer)

@@ -21,30 +21,22 @@ type Carried struct {
 	PriceAs  string // the model at whose prices it is, where a script has answered; "": the models' own
 }
 
-// Carried adds up what a message took, also of calls that failed; not of calls that a fork has copied.
+// Carried adds up what a message took, as itself or in the place of another, also of calls that failed; not of calls that a fork has copied.
 func (r *Record) Carried(h echo.Hash) (*Carried, error) {
 	out := &Carried{}
 	tariffs := Tariffs(r.Entries)
-	err := r.walk(func(n int, req *record.Request) bool {
+	err := r.trace(h, func(n int, req *record.Request, t *thread, at []int) {
 		c := &r.Calls[n-1]
-		if c.Copied {
-			return true
-		}
-		had, tokens, cached, at := false, int64(0), int64(0), int64(0)
-		for _, s := range req.Sent {
-			at += s.Tokens
-			if s.Hash != h || s.Tokens == 0 {
-				continue
-			}
-			had, tokens = true, tokens+s.Tokens
-			if at <= c.SharedSize {
-				cached += s.Tokens
+		tokens, cached := int64(0), int64(0)
+		for _, i := range at {
+			tokens += req.Sent[i].Tokens
+			if t.cached(req, i) {
+				cached += req.Sent[i].Tokens
 			}
 		}
-		if had {
+		if tokens > 0 && !c.Copied {
 			out.add(c, tokens, cached, tariffs)
 		}
-		return true
 	})
 	return out, err
 }

@@ -1,43 +1,34 @@
 package inspect_test
 
 import (
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/windlass-run/windlass/echo/journal"
 	"github.com/windlass-run/windlass/internal/inspect"
 )
 
-// TestMatrix: of every frozen session the matrix says of each call what its request says, in one piece and in stretches.
+// TestMatrix: of every frozen session the matrix says of each call what its request says, whole and in parts.
 func TestMatrix(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("../../cmd/windlass/testdata/frozen/*/*.jsonl")
-	require.NoError(t, err)
-	require.Greater(t, len(paths), 20)
 	cells := 0
-	for _, path := range paths {
-		rec, err := journal.Read(path)
+	for _, r := range records(t) {
+		whole, err := r.Matrix()
 		require.NoError(t, err)
-		r, err := inspect.New("s", rec.Entries)
-		require.NoError(t, err)
-		for _, window := range [][2]int{{1, len(r.Calls)}, {2, 3}, {len(r.Calls), len(r.Calls) + 10}} {
-			m, err := r.Matrix(window[0], window[1])
-			require.NoError(t, err)
-			for n := m.First; n <= m.Last; n++ {
-				cells += sameAsRequest(t, r, m, n)
+		require.Len(t, whole.Calls, len(r.Calls))
+		for _, window := range [][2]int{{0, len(r.Calls) - 1}, {1, 2}, {len(r.Calls) - 1, len(r.Calls) + 10}} {
+			m := whole.Between(window[0], window[1])
+			for column, n := range m.Calls {
+				cells += sameAsRequest(t, r, m, column, n)
 			}
 		}
-		m, err := r.Matrix(5, 4)
-		require.NoError(t, err)
-		require.Empty(t, m.Rows)
+		require.Empty(t, whole.Between(5, 4).Rows)
 	}
 	require.Greater(t, cells, 500)
 }
 
 // sameAsRequest holds the cells of a call against its request, and returns how many there are.
-func sameAsRequest(t *testing.T, r *inspect.Record, m *inspect.Matrix, n int) int {
+func sameAsRequest(t *testing.T, r *inspect.Record, m *inspect.Matrix, column, n int) int {
 	t.Helper()
 	c := &r.Calls[n-1]
 	shown, err := r.Show(c)
@@ -45,8 +36,8 @@ func sameAsRequest(t *testing.T, r *inspect.Record, m *inspect.Matrix, n int) in
 	cells := map[uint64]*inspect.Strip{}
 	for i := range m.Strips {
 		s := &m.Strips[i]
-		require.True(t, s.First >= m.First && s.Last <= m.Last && s.First <= s.Last)
-		if s.First <= n && n <= s.Last {
+		require.True(t, s.First >= 0 && s.Last < len(m.Calls) && s.First <= s.Last)
+		if s.First <= column && column <= s.Last {
 			seq := m.Rows[s.Row].Seq
 			require.Nil(t, cells[seq], "one cell for a message in a call")
 			cells[seq] = s

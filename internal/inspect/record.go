@@ -35,9 +35,9 @@ func New(id string, entries []*echo.Entry) (*Record, error) {
 			answers[e.Key] = e
 		}
 	}
-	err := r.walk(func(n int, req *record.Request) bool {
+	err := r.follow(func(n int, req *record.Request, t *thread) bool {
 		answer := answers[req.Key()]
-		call := newCall(n, req, answer)
+		call := newCall(n, req, t.sums(), answer)
 		call.Copied = answer != nil && r.origin.Has(answer)
 		r.Calls = append(r.Calls, call)
 		return true

@@ -72,12 +72,13 @@ func (r *Record) Messages() (map[echo.Hash]*echo.Message, error) {
 	}
 	known := map[echo.Hash]*echo.Message{}
 	err := r.walk(func(_ int, req *record.Request) bool {
-		for i, s := range req.Sent {
+		for _, c := range req.Changes {
+			s := &req.Sent[c.At]
 			known[s.Hash] = recorded[s.Hash]
 			if s.Full {
 				continue
 			}
-			for _, m := range req.Rendered(i) {
+			for _, m := range req.Rendered(c.At) {
 				if h := m.Hash(); recorded[h] == nil {
 					recorded[h] = echo.Seal(echo.Draft{Role: m.Role(), Parts: m.Parts(), ToolCalls: m.ToolCalls(), ToolCallID: m.ToolCallID()})
 				}
@@ -119,17 +120,15 @@ func (r *Record) message(prefix string, known map[echo.Hash]*echo.Message) (*ech
 func (r *Record) uses(h echo.Hash) ([]Use, error) {
 	uses := []Use{}
 	open := map[string]int{} // by visit and message: the newest use, which may go on
-	err := r.walk(func(n int, req *record.Request) bool {
+	err := r.trace(h, func(n int, req *record.Request, _ *thread, at []int) {
 		c := &r.Calls[n-1]
-		for i, s := range req.Sent {
+		for _, i := range at {
+			s := &req.Sent[i]
 			u := Use{
 				Visit: c.Visit, MessageSeq: req.History[i].Seq, Position: i + 1, First: n, Last: n, FirstKey: c.Key, LastKey: c.Key, Calls: 1,
 				Form: autocontext.Form(s.Form), Reason: autocontext.Reason(s.Reason), Tokens: s.Tokens,
 			}
 			if s.Hash != h {
-				if s.Full || !slices.ContainsFunc(req.Rendered(i), func(m *echo.Message) bool { return m.Hash() == h }) {
-					continue
-				}
 				u.For = s.Hash
 			}
 			key := fmt.Sprint(c.Visit, " ", u.MessageSeq)
@@ -140,7 +139,6 @@ func (r *Record) uses(h echo.Hash) ([]Use, error) {
 			open[key] = len(uses)
 			uses = append(uses, u)
 		}
-		return true
 	})
 	slices.SortStableFunc(uses, func(a, b Use) int { return cmp.Compare(a.MessageSeq, b.MessageSeq) })
 	return uses, err

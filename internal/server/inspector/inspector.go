@@ -3,7 +3,7 @@
 //
 //   - opened.go: sessions that were read.
 //   - run.go, flame.go: the run, as a timeline and as a flame.
-//   - matrix.go: which call was sent which message.
+//   - matrix.go, whole.go: which call was sent which message, a part of it as a drawing and all of it for a canvas.
 //   - sent.go, life.go: the requests, and what became of a message.
 //   - control.go: what can be done to a run.
 //   - bill.go: what it would have cost under other policies and prices.
@@ -46,6 +46,7 @@ func New(o Options) page.Screens {
 	for pattern, answer := range map[string]func(*visit) error{
 		"GET /sessions/{session}":                 run,
 		"GET /sessions/{session}/matrix":          matrix,
+		"GET /sessions/{session}/matrix/whole":    wholeMatrix,
 		"GET /sessions/{session}/calls":           calls,
 		"GET /sessions/{session}/calls/{call...}": sent,
 		"GET /sessions/{session}/life/{hash}":     life,

@@ -29,7 +29,7 @@ const (
 // matrixView is the screen of the context matrix.
 type matrixView struct {
 	head
-	First, Last, Of   int // calls
+	First, Last, Of   int // columns, from 1
 	FirstRow, LastRow int // messages, from 1
 	AllRows           int
 	Steps             []page.Link
@@ -38,6 +38,8 @@ type matrixView struct {
 	Rows              []matrixRow
 	Cells             []matrixCell
 	Forms             []string
+	Whole             string // where the whole matrix is drawn from; "": this is the whole
+	Messages          int    // of the session
 	SQL               string
 }
 
@@ -71,14 +73,19 @@ func matrix(v *visit) error {
 	if err != nil {
 		return err
 	}
-	first, row := numberOf(v.Query(), "call"), numberOf(v.Query(), "row")
-	m, err := r.Matrix(first, first+matrixCalls-1)
+	whole, err := v.of.Matrix()
 	if err != nil {
 		return err
 	}
+	first, row := numberOf(v.Query(), "call"), numberOf(v.Query(), "row")
+	m := whole.Between(first-1, first+matrixCalls-2)
 	view := matrixView{
-		head: v.head("matrix"), First: m.First, Last: m.Last, Of: len(r.Calls), AllRows: len(m.Rows),
+		head: v.head("matrix"), First: first, Last: first + len(m.Calls) - 1, Of: len(r.Calls), AllRows: len(m.Rows),
 		FirstRow: min(row, max(len(m.Rows), 1)), SQL: matrixSQL(v.of.ID),
+	}
+	if len(whole.Calls) > matrixCalls || len(whole.Rows) > matrixRows {
+		view.Whole = pathOf(v.of.ID) + "/matrix/whole"
+		view.Messages = len(whole.Rows)
 	}
 	view.LastRow = min(view.FirstRow+matrixRows-1, len(m.Rows))
 	view.draw(v.of.ID, r, m)
@@ -114,11 +121,11 @@ func (m *matrixView) steps(id string, first int) {
 
 // draw places rows and cells.
 func (m *matrixView) draw(id string, r *inspect.Record, of *inspect.Matrix) {
-	cell := min(max(drawnWidth/max(of.Last-of.First+1, 1), 8), mostCell)
-	for n := of.First; n <= of.Last; n++ {
+	cell := min(max(drawnWidth/max(len(of.Calls), 1), 8), mostCell)
+	for i, n := range of.Calls {
 		c := &r.Calls[n-1]
 		m.Columns = append(m.Columns, matrixColumn{
-			X: labelWidth + (n-of.First)*cell, W: cell, Number: n, Shown: cell >= 22 || (n-of.First)%5 == 0, Path: callPath(id, c.Key),
+			X: labelWidth + i*cell, W: cell, Number: n, Shown: cell >= 22 || i%5 == 0, Path: callPath(id, c.Key),
 			Title: fmt.Sprintf("call %d, %s", n, c.Place()),
 		})
 	}
@@ -132,7 +139,7 @@ func (m *matrixView) draw(id string, r *inspect.Record, of *inspect.Matrix) {
 		m.Rows = append(m.Rows, matrixRow{Y: y, H: h, TextY: y + h/2 + 4, Label: label, Path: lifePath(id, row.Hash)})
 		y += h + 1
 	}
-	m.Width, m.Height = labelWidth+(of.Last-of.First+1)*cell, y
+	m.Width, m.Height = labelWidth+len(of.Calls)*cell, y
 	seen := map[string]bool{}
 	for _, s := range of.Strips {
 		top, shown := tops[s.Row]
@@ -145,16 +152,16 @@ func (m *matrixView) draw(id string, r *inspect.Record, of *inspect.Matrix) {
 			m.Forms = append(m.Forms, form)
 		}
 		m.Cells = append(m.Cells, matrixCell{
-			X: labelWidth + (s.First-of.First)*cell, Y: top, W: (s.Last-s.First+1)*cell - 1, H: heights[s.Row], Form: string(s.Form), Cached: s.Cached,
-			Path: lifePath(id, row.Hash), Title: stripTitle(&s, row),
+			X: labelWidth + s.First*cell, Y: top, W: (s.Last-s.First+1)*cell - 1, H: heights[s.Row], Form: string(s.Form), Cached: s.Cached,
+			Path: lifePath(id, row.Hash), Title: stripTitle(&s, row, of.Calls),
 		})
 	}
 }
 
-func stripTitle(s *inspect.Strip, row *inspect.MatrixRow) string {
-	calls := fmt.Sprintf("call %d", s.First)
+func stripTitle(s *inspect.Strip, row *inspect.MatrixRow, numbers []int) string {
+	calls := fmt.Sprintf("call %d", numbers[s.First])
 	if s.Last > s.First {
-		calls = fmt.Sprintf("calls %d to %d", s.First, s.Last)
+		calls = fmt.Sprintf("calls %d to %d", numbers[s.First], numbers[s.Last])
 	}
 	text := fmt.Sprintf("%s: %s %s %s, %d tokens, %s", calls, row.Role, row.Tool, s.Form, s.Tokens, s.Reason)
 	if s.Cached {

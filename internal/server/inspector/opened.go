@@ -19,14 +19,21 @@ type opened struct {
 
 	Record func() (*inspect.Record, error)
 	Course func() *course.Span
+	Matrix func() (*inspect.Matrix, error)
 }
 
 func newOpened(r *archive.Reading, stamp archive.Stamp) *opened {
-	return &opened{
-		Reading: r, ID: r.Detail.ID, stamp: stamp,
-		Record: sync.OnceValues(func() (*inspect.Record, error) { return inspect.New(r.Detail.ID, r.Entries) }),
-		Course: sync.OnceValue(func() *course.Span { return course.Of(r.Entries) }),
-	}
+	o := &opened{Reading: r, ID: r.Detail.ID, stamp: stamp}
+	o.Record = sync.OnceValues(func() (*inspect.Record, error) { return inspect.New(r.Detail.ID, r.Entries) })
+	o.Course = sync.OnceValue(func() *course.Span { return course.Of(r.Entries) })
+	o.Matrix = sync.OnceValues(func() (*inspect.Matrix, error) {
+		of, err := o.Record()
+		if err != nil {
+			return nil, err
+		}
+		return of.Matrix()
+	})
+	return o
 }
 
 // How many sessions are kept, and how long those are that have no journal here: another machine may go on with them.
