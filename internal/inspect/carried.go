@@ -25,7 +25,7 @@ type Carried struct {
 func (r *Record) Carried(h echo.Hash) (*Carried, error) {
 	out := &Carried{}
 	tariffs := Tariffs(r.Entries)
-	err := r.trace(h, func(n int, req *record.Request, t *thread, at []int) {
+	err := trace(r, h, func(n int, req *record.Request, t *thread, at []int) {
 		c := &r.Calls[n-1]
 		tokens, cached := int64(0), int64(0)
 		for _, i := range at {

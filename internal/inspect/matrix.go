@@ -43,7 +43,7 @@ func (s *Strip) continues(next *Strip) bool {
 // Matrix reads all calls. The time that it takes grows with the entries and with what changed from call to call.
 func (r *Record) Matrix() (*Matrix, error) {
 	l := &loom{rows: map[uint64]int{}, of: map[echo.Key]*weave{}, m: &Matrix{}}
-	err := r.follow(func(n int, req *record.Request, t *thread) bool {
+	err := follow(r, func(n int, req *record.Request, t *thread) bool {
 		l.weave(record.Conversation(req.Selection.Key)).add(l, n, req, t)
 		return true
 	})

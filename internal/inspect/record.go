@@ -35,7 +35,7 @@ func New(id string, entries []*echo.Entry) (*Record, error) {
 			answers[e.Key] = e
 		}
 	}
-	err := r.follow(func(n int, req *record.Request, t *thread) bool {
+	err := follow(r, func(n int, req *record.Request, t *thread) bool {
 		answer := answers[req.Key()]
 		call := newCall(n, req, t.sums(), answer)
 		call.Copied = answer != nil && r.origin.Has(answer)

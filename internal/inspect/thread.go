@@ -18,7 +18,7 @@ type thread struct {
 }
 
 // follow is [Record.walk] with the thread of each request, which has taken it over.
-func (r *Record) follow(see func(n int, req *record.Request, t *thread) bool) error {
+func follow(r *Record, see func(n int, req *record.Request, t *thread) bool) error {
 	threads := map[echo.Key]*thread{}
 	return r.walk(func(n int, req *record.Request) bool {
 		key := record.Conversation(req.Selection.Key)
@@ -47,11 +47,11 @@ func (t *thread) take(req *record.Request) {
 	}
 }
 
-// trace is [Record.follow] for one message: at has the places in the history of a request whose message it is, and those for which
+// trace is [follow] for one message: at has the places in the history of a request whose message it is, and those for which
 // it was sent in the place of another, in order. Requests without any are left out.
-func (r *Record) trace(h echo.Hash, see func(n int, req *record.Request, t *thread, at []int)) error {
+func trace(r *Record, h echo.Hash, see func(n int, req *record.Request, t *thread, at []int)) error {
 	places := map[echo.Key][]int{}
-	return r.follow(func(n int, req *record.Request, t *thread) bool {
+	return follow(r, func(n int, req *record.Request, t *thread) bool {
 		key := record.Conversation(req.Selection.Key)
 		at := places[key]
 		if req.Anew {

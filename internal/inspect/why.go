@@ -120,7 +120,7 @@ func (r *Record) message(prefix string, known map[echo.Hash]*echo.Message) (*ech
 func (r *Record) uses(h echo.Hash) ([]Use, error) {
 	uses := []Use{}
 	open := map[string]int{} // by visit and message: the newest use, which may go on
-	err := r.trace(h, func(n int, req *record.Request, _ *thread, at []int) {
+	err := trace(r, h, func(n int, req *record.Request, _ *thread, at []int) {
 		c := &r.Calls[n-1]
 		for _, i := range at {
 			s := &req.Sent[i]

@@ -29,18 +29,33 @@ const (
 // matrixView is the screen of the context matrix.
 type matrixView struct {
 	head
+	matrixPart
+	matrixDrawing
+	Steps []page.Link
+	Whole *wholeView // nil: the part is the whole
+	SQL   string
+}
+
+// matrixPart says which part of a matrix is shown.
+type matrixPart struct {
 	First, Last, Of   int // columns, from 1
-	FirstRow, LastRow int // messages, from 1
+	FirstRow, LastRow int // messages, from 1, of those that the columns have
 	AllRows           int
-	Steps             []page.Link
-	Width, Height     int
-	Columns           []matrixColumn
-	Rows              []matrixRow
-	Cells             []matrixCell
-	Forms             []string
-	Whole             string // where the whole matrix is drawn from; "": this is the whole
-	Messages          int    // of the session
-	SQL               string
+}
+
+// wholeView says what the script draws that is larger than a page has.
+type wholeView struct {
+	Path            string // of what [pack] writes
+	Calls, Messages int
+}
+
+// matrixDrawing is a part as it is drawn.
+type matrixDrawing struct {
+	Width, Height int
+	Columns       []matrixColumn
+	Rows          []matrixRow
+	Cells         []matrixCell
+	Forms         []string
 }
 
 // matrixColumn is the head of a call.
@@ -80,12 +95,12 @@ func matrix(v *visit) error {
 	first, row := numberOf(v.Query(), "call"), numberOf(v.Query(), "row")
 	m := whole.Between(first-1, first+matrixCalls-2)
 	view := matrixView{
-		head: v.head("matrix"), First: first, Last: first + len(m.Calls) - 1, Of: len(r.Calls), AllRows: len(m.Rows),
-		FirstRow: min(row, max(len(m.Rows), 1)), SQL: matrixSQL(v.of.ID),
+		head: v.head("matrix"), SQL: matrixSQL(v.of.ID), matrixPart: matrixPart{
+			First: first, Last: first + len(m.Calls) - 1, Of: len(r.Calls), AllRows: len(m.Rows), FirstRow: min(row, max(len(m.Rows), 1)),
+		},
 	}
 	if len(whole.Calls) > matrixCalls || len(whole.Rows) > matrixRows {
-		view.Whole = pathOf(v.of.ID) + "/matrix/whole"
-		view.Messages = len(whole.Rows)
+		view.Whole = &wholeView{Path: pathOf(v.of.ID) + "/matrix/whole", Calls: len(whole.Calls), Messages: len(whole.Rows)}
 	}
 	view.LastRow = min(view.FirstRow+matrixRows-1, len(m.Rows))
 	view.draw(v.of.ID, r, m)
