@@ -11,6 +11,7 @@ package inspector
 
 import (
 	"embed"
+	"errors"
 	"html/template"
 	"io/fs"
 	"net/url"
@@ -30,6 +31,9 @@ type Options struct {
 	Runs    Runs                                      // nil: nothing can be done to a run
 	Price   func(model string) (*config.Price, error) // of a model, nil when it is not known; nil: no price is known
 	Now     func() time.Time                          // nil: the system's clock
+
+	// Patience is how long a browser waits for a session to be read before it is shown that this goes on; 0: to the end.
+	Patience time.Duration
 }
 
 // New returns the screens.
@@ -74,16 +78,31 @@ type visit struct {
 	of *opened
 }
 
-// answer reads the session of an address and has a screen answer. One that takes long to read is waited for by the
-// browser, which asks again.
+// answer reads the session of an address and has a screen answer. A page of one that takes long to read says so, and is asked
+// for again; scripts and forms wait.
 func (in *inspector) answer(screen func(*visit) error) page.Answer {
 	return func(v *page.Visit) error {
-		of, err := in.sessions.open(v.Context(), v.Of("session"))
+		patience := in.Patience
+		if !v.IsPage() {
+			patience = 0
+		}
+		of, err := in.sessions.open(v.Context(), v.Of("session"), patience)
+		var slow *slowError
+		if errors.As(err, &slow) {
+			v.ShowAgain(time.Second)
+			return v.Show("reading", slow.id, readingView{slow.id, slow.bytes})
+		}
 		if err != nil {
 			return err
 		}
 		return screen(&visit{v, in, of})
 	}
+}
+
+// readingView is shown while a session is being read.
+type readingView struct {
+	Session string
+	Bytes   int64
 }
 
 // head is what every screen of a session begins with.

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -156,6 +157,14 @@ func (v *Visit) Holds(about string) error {
 		return errToken
 	}
 	return nil
+}
+
+// IsPage reports whether the browser shows the answer as a page.
+func (v *Visit) IsPage() bool { return wantsPage(v.req.r) }
+
+// ShowAgain has the browser ask for the page again after a while, in whole seconds.
+func (v *Visit) ShowAgain(after time.Duration) {
+	v.req.w.Header().Set("Refresh", strconv.Itoa(int(after/time.Second)))
 }
 
 // User returns who answers for what is changed on the page.

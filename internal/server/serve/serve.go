@@ -91,7 +91,7 @@ func (s *Service) open(ctx context.Context) error {
 		Screens: []page.Screens{
 			overview.New(overview.Options{Archive: s.host.Archive()}),
 			web.Screens(),
-			inspector.New(inspector.Options{Archive: s.host.Archive(), Runs: control{s.host}, Price: s.options.App.Price}),
+			inspector.New(inspector.Options{Archive: s.host.Archive(), Runs: control{s.host}, Price: s.options.App.Price, Patience: 400 * time.Millisecond}),
 		},
 	})
 	if err != nil {

@@ -103,13 +103,23 @@ func New(t testing.TB, home string, change func(*inspector.Options)) *Browser {
 func (b *Browser) Ask(method, target string, form url.Values) *httptest.ResponseRecorder {
 	b.t.Helper()
 	r := httptest.NewRequestWithContext(b.t.Context(), method, target, strings.NewReader(form.Encode()))
-	r.Host = "127.0.0.1:8765"
 	site := "none"
 	if method == http.MethodPost {
 		site = "same-origin"
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	for name, value := range map[string]string{"Cookie": b.cookie, "Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"} {
+	return b.send(r, site, "navigate", "document")
+}
+
+// Fetch asks as a script of the page does.
+func (b *Browser) Fetch(target string) *httptest.ResponseRecorder {
+	b.t.Helper()
+	return b.send(httptest.NewRequestWithContext(b.t.Context(), http.MethodGet, target, nil), "same-origin", "cors", "empty")
+}
+
+func (b *Browser) send(r *http.Request, site, mode, dest string) *httptest.ResponseRecorder {
+	r.Host = "127.0.0.1:8765"
+	for name, value := range map[string]string{"Cookie": b.cookie, "Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": dest} {
 		r.Header.Set(name, value)
 	}
 	w := httptest.NewRecorder()
