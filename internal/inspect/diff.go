@@ -2,7 +2,7 @@ package inspect
 
 import (
 	"bytes"
-	"fmt"
+	"slices"
 
 	"github.com/windlass-run/windlass/autocontext"
 	"github.com/windlass-run/windlass/echo"
@@ -53,24 +53,27 @@ type Diff struct {
 	To        *Call           `json:"to"`
 	Prefix    Prefix          `json:"common_prefix"`
 	Messages  []MessageChange `json:"messages"`
+
+	Was []SentForm `json:"-"` // what became of each message of the history of From
+	Is  []SentForm `json:"-"` // of To
 }
 
 // Diff compares the requests of two calls.
 func (r *Record) Diff(from, to *Call) (*Diff, error) {
-	was, err := r.forms(from)
+	forms, err := r.forms(from, to)
 	if err != nil {
 		return nil, err
 	}
-	is, err := r.forms(to)
-	if err != nil {
-		return nil, err
-	}
-	return &Diff{SessionID: r.ID, From: from, To: to, Prefix: commonPrefix(was, is), Messages: changes(was, is, from.conversation() == to.conversation())}, nil
+	was, is := forms[0], forms[1]
+	return &Diff{
+		SessionID: r.ID, From: from, To: to, Prefix: commonPrefix(was, is), Messages: changes(was, is, from.conversation() == to.conversation()),
+		Was: was, Is: is,
+	}, nil
 }
 
 // changes lists messages in the order of the second history, those only in the first in place.
 func changes(was, is []SentForm, same bool) []MessageChange {
-	before := map[string]int{}
+	before := make(map[pairKey]int, len(was))
 	for i, key := range pairKeys(was, same) {
 		before[key] = i
 	}
@@ -104,16 +107,23 @@ func changes(was, is []SentForm, same bool) []MessageChange {
 	return out
 }
 
-// pairKeys names messages alike in two histories: by entry, or across conversations by hash and count.
-func pairKeys(forms []SentForm, same bool) []string {
-	keys := make([]string, len(forms))
-	seen := map[echo.Hash]int{}
-	for i, f := range forms {
-		seen[f.Hash]++
-		keys[i] = fmt.Sprintf("%s %d", f.Hash, seen[f.Hash])
+// pairKey names a message in two histories alike: by its entry, or across conversations by its hash, and how often that was there.
+type pairKey struct {
+	hash echo.Hash
+	n    uint64
+}
+
+func pairKeys(forms []SentForm, same bool) []pairKey {
+	keys := make([]pairKey, len(forms))
+	seen := map[echo.Hash]uint64{}
+	for i := range forms {
 		if same {
-			keys[i] = fmt.Sprint(f.MessageSeq)
+			keys[i].n = forms[i].MessageSeq
+			continue
 		}
+		h := forms[i].Hash
+		seen[h]++
+		keys[i] = pairKey{h, seen[h]}
 	}
 	return keys
 }
@@ -125,8 +135,9 @@ func newChange(was, is *SentForm) MessageChange {
 		m = was
 	}
 	c := MessageChange{Hash: m.Hash, Role: m.Role, Tool: m.Tool, From: newSide(was), To: newSide(is)}
-	switch from, to := wireOf(was), wireOf(is); {
-	case bytes.Equal(from, to):
+	from, to := sentOf(was), sentOf(is)
+	switch {
+	case slices.EqualFunc(from, to, alike):
 		c.Change = Same
 	case len(from) == 0:
 		c.Change = Added
@@ -145,12 +156,12 @@ func newSide(f *SentForm) *Side {
 	return &Side{Position: f.Position, Messages: f.Messages, Form: f.Form, Reason: f.Reason, Tokens: f.Tokens}
 }
 
-func wireOf(f *SentForm) []byte {
-	var b []byte
-	if f != nil {
-		for _, m := range f.Sent {
-			b = append(b, m.JSON()...)
-		}
+func sentOf(f *SentForm) []*echo.Message {
+	if f == nil {
+		return nil
 	}
-	return b
+	return f.Sent
 }
+
+// alike reports whether a model is sent the same for two messages.
+func alike(a, b *echo.Message) bool { return a == b || bytes.Equal(a.JSON(), b.JSON()) }

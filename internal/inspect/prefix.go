@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/windlass-run/windlass/autocontext"
@@ -26,7 +25,7 @@ func flatten(forms []SentForm) []sentMessage {
 func commonPrefix(was, is []SentForm) Prefix {
 	var p Prefix
 	from, to := flatten(was), flatten(is)
-	for p.Messages < min(len(from), len(to)) && bytes.Equal(from[p.Messages].JSON(), to[p.Messages].JSON()) {
+	for p.Messages < min(len(from), len(to)) && alike(from[p.Messages].Message, to[p.Messages].Message) {
 		p.Tokens += autocontext.Tokens(to[p.Messages].Message)
 		p.Messages++
 	}

@@ -67,14 +67,3 @@ func (r *Record) walk(see func(n int, req *record.Request) bool) error {
 	}
 	return nil
 }
-
-func (r *Record) request(c *Call) (*record.Request, error) {
-	var found *record.Request
-	err := r.walk(func(n int, req *record.Request) bool {
-		if n == c.Number {
-			found = req
-		}
-		return n < c.Number
-	})
-	return found, err
-}

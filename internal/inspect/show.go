@@ -39,7 +39,7 @@ func (r *Record) Show(c *Call) (*Shown, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Shown{SessionID: r.ID, Call: c, Messages: []json.RawMessage{}, Forms: forms}
+	out := &Shown{SessionID: r.ID, Call: c, Messages: []json.RawMessage{}, Forms: forms[0]}
 	for _, f := range out.Forms {
 		for _, m := range f.Sent {
 			out.Messages = append(out.Messages, m.JSON())
@@ -48,18 +48,29 @@ func (r *Record) Show(c *Call) (*Shown, error) {
 	return out, nil
 }
 
-// forms returns what became of each message of the history of a call, or of a request to choose.
-func (r *Record) forms(c *Call) ([]SentForm, error) {
-	if c.Number == 0 {
-		if m := r.menu(c.Key); m != nil {
-			return m.forms(), nil
+// forms returns what became of each message of the history of calls, or of requests to choose. It reads the requests up to the
+// last of the calls once.
+func (r *Record) forms(calls ...*Call) ([][]SentForm, error) {
+	out := make([][]SentForm, len(calls))
+	last := 0
+	for i, c := range calls {
+		last = max(last, c.Number)
+		if m := r.menu(c.Key); c.Number == 0 && m != nil {
+			out[i] = m.forms()
 		}
 	}
-	req, err := r.request(c)
-	if err != nil {
-		return nil, err
+	if last == 0 {
+		return out, nil
 	}
-	return formsOf(req), nil
+	err := r.walk(func(n int, req *record.Request) bool {
+		for i, c := range calls {
+			if n == c.Number {
+				out[i] = formsOf(req)
+			}
+		}
+		return n < last
+	})
+	return out, err
 }
 
 func formsOf(req *record.Request) []SentForm {

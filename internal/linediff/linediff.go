@@ -1,7 +1,11 @@
 // Package linediff compares two texts line by line.
 package linediff
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/windlass-run/windlass/internal/quantity"
+)
 
 // Op says where a line is.
 type Op byte
@@ -11,6 +15,7 @@ const (
 	Both Op = ' '
 	Old  Op = '-'
 	New  Op = '+'
+	Gap  Op = '@' // of [Around]: lines of both that are left out; the text says how many
 )
 
 // Line is a line of one text, or of both.
@@ -46,6 +51,31 @@ func Changed(lines []Line) bool {
 		}
 	}
 	return false
+}
+
+// Around keeps the lines that only one of the texts has, and so many on each side of them. A line stands for those left out between.
+func Around(lines []Line, side int) (out []Line) {
+	next := 0 // the first line that is neither kept nor left out
+	for i := range lines {
+		if lines[i].Op == Both {
+			continue
+		}
+		out = append(leaveOut(out, lines[next:max(next, i-side)]), lines[max(next, i-side):i+1]...)
+		next = i + 1
+		for next < min(i+1+side, len(lines)) && lines[next].Op == Both {
+			out = append(out, lines[next])
+			next++
+		}
+	}
+	return leaveOut(out, lines[next:])
+}
+
+// leaveOut adds a line in place of several; of one it adds that.
+func leaveOut(out, lines []Line) []Line {
+	if len(lines) < 2 {
+		return append(out, lines...)
+	}
+	return append(out, Line{Gap, quantity.Of(len(lines), "line") + " the same"})
 }
 
 func add(out []Line, op Op, lines []string) []Line {

@@ -44,6 +44,25 @@ func TestLong(t *testing.T) {
 	require.Equal(t, Line{Both, "tail"}, got[10001])
 }
 
+func TestAround(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		old, changed string
+		side         int
+		want         string
+	}{
+		{"", "", 1, " |"},
+		{"a\nb\nc", "a\nb\nc", 1, "@3 lines the same|"},
+		{"a\nb\nc\nd\ne", "a\nb\nx\nd\ne", 1, " a| b|-c|+x| d| e|"},
+		{"1\n2\n3\nc\n4\n5\n6", "1\n2\n3\nx\n4\n5\n6", 1, "@2 lines the same| 3|-c|+x| 4|@2 lines the same|"},
+		{"a\n1\n2\n3\n4\nb", "x\n1\n2\n3\n4\ny", 1, "-a|+x| 1|@2 lines the same| 4|-b|+y|"},
+		{"a\n1\nb", "x\n1\ny", 1, "-a|+x| 1|-b|+y|"},
+		{"1\n2\nc", "1\n2\nx", 0, "@2 lines the same|-c|+x|"},
+	} {
+		require.Equal(t, tt.want, drawn(Around(Of(tt.old, tt.changed), tt.side)), "%q to %q", tt.old, tt.changed)
+	}
+}
+
 // FuzzOf: the lines that are not new are the old text, those that are not old the new one.
 func FuzzOf(f *testing.F) {
 	f.Add("a\nb", "b\nc")
@@ -56,6 +75,20 @@ func FuzzOf(f *testing.F) {
 			if l.Op != Old {
 				b = append(b, l.Text)
 			}
+		}
+		for side := range 3 {
+			changes := 0
+			for _, l := range Around(Of(old, changed), side) {
+				if l.Op == Old || l.Op == New {
+					changes++
+				}
+			}
+			for _, l := range Of(old, changed) {
+				if l.Op != Both {
+					changes--
+				}
+			}
+			require.Zero(t, changes, "a change is left out")
 		}
 		require.Equal(t, old, strings.Join(a, "\n"))
 		require.Equal(t, changed, strings.Join(b, "\n"))

@@ -33,6 +33,9 @@ func BenchmarkScreens(b *testing.B) {
 			{"life", life},
 			{"bill", "/bill"},
 		} {
+			if s.name == "bill" && calls > 1000 { // it takes longer than a page waits
+				continue
+			}
 			b.Run(fmt.Sprint(calls, "/", s.name), func(b *testing.B) {
 				b.ReportAllocs()
 				size := 0

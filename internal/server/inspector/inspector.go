@@ -48,17 +48,18 @@ func New(o Options) page.Screens {
 	in := &inspector{Options: o, sessions: newSessions(o.Archive)}
 	answers := map[string]page.Answer{}
 	for pattern, answer := range map[string]func(*visit) error{
-		"GET /sessions/{session}":                 run,
-		"GET /sessions/{session}/matrix":          matrix,
-		"GET /sessions/{session}/matrix/whole":    wholeMatrix,
-		"GET /sessions/{session}/calls":           calls,
-		"GET /sessions/{session}/calls/{call...}": sent,
-		"GET /sessions/{session}/life/{hash}":     life,
-		"GET /sessions/{session}/bill":            bill,
-		"GET /sessions/{session}/bill/series":     billSeries,
-		"POST /sessions/{session}/cancel":         control("cancel"),
-		"POST /sessions/{session}/resume":         control("resume"),
-		"POST /sessions/{session}/fork":           control("fork"),
+		"GET /sessions/{session}":                   run,
+		"GET /sessions/{session}/matrix":            matrix,
+		"GET /sessions/{session}/matrix/whole":      wholeMatrix,
+		"GET /sessions/{session}/calls":             calls,
+		"GET /sessions/{session}/calls/{call...}":   sent,
+		"GET /sessions/{session}/request/{call...}": request,
+		"GET /sessions/{session}/life/{hash}":       life,
+		"GET /sessions/{session}/bill":              bill,
+		"GET /sessions/{session}/bill/series":       billSeries,
+		"POST /sessions/{session}/cancel":           control("cancel"),
+		"POST /sessions/{session}/resume":           control("resume"),
+		"POST /sessions/{session}/fork":             control("fork"),
 	} {
 		answers[pattern] = in.answer(answer)
 	}

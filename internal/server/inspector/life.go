@@ -18,15 +18,12 @@ type lifeView struct {
 	Cost     string
 	Recalled int
 	Uses     []lifeUse
-	Left     int // uses that are not shown
+	UsesLeft int // that are not shown
 	Chosen   []chosen
-	Text     string
-	Calls    []calledTool
-	Notes    []string
-	Cut      int // characters that are not shown
-	Whole    string
-	Width    int // calls of the session
-	SQL      string
+	said
+	Whole string
+	Width int // calls of the session
+	SQL   string
 }
 
 // lifeUse is a stretch of calls that had the message in one form.
@@ -61,14 +58,15 @@ func life(v *visit) error {
 	if view.Carried.Unpriced > 0 && view.Carried.Unpriced == view.Carried.Calls {
 		view.Cost = "not known"
 	}
-	view.Left = max(len(x.Uses)-mostUses, 0)
-	for _, u := range x.Uses[:len(x.Uses)-view.Left] {
+	view.UsesLeft = max(len(x.Uses)-mostUses, 0)
+	for _, u := range x.Uses[:len(x.Uses)-view.UsesLeft] {
 		view.Uses = append(view.Uses, newLifeUse(v.of.ID, u, len(r.Calls)))
 	}
 	for i := range x.Selections {
 		view.Chosen = append(view.Chosen, newChosen(&x.Selections[i]))
 	}
-	view.fill(x.Message, v.Query().Has("whole"))
+	view.whole = v.Query().Has("whole")
+	view.add(x.Message)
 	view.Whole = v.Path() + "?whole=1"
 	return v.Show("life", v.of.ID+": "+string(x.Hash), view)
 }
@@ -92,25 +90,6 @@ func newChosen(s *inspect.SelectionUse) chosen {
 		}
 	}
 	return c
-}
-
-// fill adds the text of the message.
-func (l *lifeView) fill(m *echo.Message, whole bool) {
-	shorten := cut
-	if whole {
-		shorten = func(text string) (string, int) { return text, 0 }
-	}
-	l.Text, l.Cut = shorten(m.Text())
-	for _, c := range m.ToolCalls() {
-		arguments, left := shorten(waiting.Visible(json.RawMessage(c.Arguments)))
-		l.Calls = append(l.Calls, calledTool{c.Name, arguments})
-		l.Cut += left
-	}
-	for _, p := range m.Parts() {
-		if p.Type != echo.PartText {
-			l.Notes = append(l.Notes, string(p.Type)+", "+quantity.Grouped(int64(len(p.URL)))+" characters of data, not shown here")
-		}
-	}
 }
 
 // lifePath returns the address of the life of a message.

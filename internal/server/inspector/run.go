@@ -73,9 +73,14 @@ func (v *visit) linkOf(by string) func(*course.Span) string {
 }
 
 // callPath returns the address of what a call was sent.
-func callPath(id string, call echo.Key) string {
+func callPath(id string, call echo.Key) string { return below(id, "calls", call) }
+
+// requestPath returns the address of that as JSON.
+func requestPath(id string, call echo.Key) string { return below(id, "request", call) }
+
+func below(id, screen string, call echo.Key) string {
 	address := url.URL{Path: pathOf(id)}
-	return address.JoinPath("calls", call.String()).String()
+	return address.JoinPath(screen, call.String()).String()
 }
 
 func runPath(id, by, part string) string {
