@@ -47,6 +47,7 @@ type matrixPart struct {
 type wholeView struct {
 	Path            string // of what [pack] writes
 	Calls, Messages int
+	Open            bool // the address asks for a part
 }
 
 // matrixDrawing is a part as it is drawn.
@@ -100,7 +101,8 @@ func matrix(v *visit) error {
 		},
 	}
 	if len(whole.Calls) > matrixCalls || len(whole.Rows) > matrixRows {
-		view.Whole = &wholeView{Path: pathOf(v.of.ID) + "/matrix/whole", Calls: len(whole.Calls), Messages: len(whole.Rows)}
+		view.Whole = &wholeView{Path: pathOf(v.of.ID) + "/matrix/whole", Calls: len(whole.Calls), Messages: len(whole.Rows), Open: len(v.Query()) > 0}
+		v.Scripts = []string{"/page/inspector/matrix.js"}
 	}
 	view.LastRow = min(view.FirstRow+matrixRows-1, len(m.Rows))
 	view.draw(v.of.ID, r, m)
