@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/commandline/answerflags"
 	"github.com/windlass-run/windlass/internal/mailbox"
 	"github.com/windlass-run/windlass/internal/term"
@@ -38,7 +39,7 @@ has allowed a call.`,
 			if err != nil {
 				return err
 			}
-			g, err := desk.Revoke(args[0], answerflags.UserName())
+			g, err := desk.Revoke(args[0], answerflags.UserName(), echo.ViaCommand)
 			if err != nil {
 				return err
 			}

@@ -47,9 +47,9 @@ func (d Desk) Signal(session, name string, a echo.Answer) error {
 	return audit.Do(context.Background(), d.Home, l, func() error { return d.signal(session, name, a) })
 }
 
-// Revoke revokes the grant with an id, or with the only one that begins so, by a command. It never counts again.
-func (d Desk) Revoke(id, by string) (g *mailbox.Grant, err error) {
-	l := audit.Line{At: d.Clock(), By: by, Via: string(echo.ViaCommand), What: audit.GrantRevoke, Target: id}
+// Revoke revokes the grant with an id, or with the only one that begins so. It never counts again. Each attempt is in the audit.
+func (d Desk) Revoke(id, by string, via echo.Via) (g *mailbox.Grant, err error) {
+	l := audit.Line{At: d.Clock(), By: by, Via: string(via), What: audit.GrantRevoke, Target: id}
 	err = audit.Do(context.Background(), d.Home, l, func() error {
 		g, err = d.revoke(id, by)
 		return err

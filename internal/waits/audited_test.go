@@ -37,7 +37,7 @@ func TestAudit(t *testing.T) {
 	for _, via := range []echo.Via{echo.ViaHTTP, echo.ViaTool} {
 		require.NoError(t, d.Signal("", "go", echo.Answer{Letter: "l-" + string(via), Value: "hunter4", By: "ann", Via: via, At: began}))
 	}
-	_, err = d.Revoke("nothing", "ann")
+	_, err = d.Revoke("nothing", "ann", echo.ViaCommand)
 	require.EqualError(t, err, `there is no grant "nothing"`)
 	lines, damaged, err := audit.Read(d.Home, 100)
 	require.NoError(t, err)

@@ -1,8 +1,10 @@
-// Package overview has the screens of all sessions: the list of runs, what they cost, and what they remember.
+// Package overview has the screens of all sessions: the list of runs, what they cost, what they remember and what
+// they may call.
 //
 //   - runs.go, search.go: the list of runs.
 //   - cost.go, csv.go: the report of costs.
 //   - memory.go, bank.go, memos.go: banks of memory and memos.
+//   - grants.go: approvals that count for later calls.
 //   - draw.go: sparklines and columns, in words.go their texts.
 package overview
 
@@ -25,6 +27,7 @@ var assets embed.FS
 // Options say what the screens are of.
 type Options struct {
 	Archive *archive.Archive
+	Grants  Grants           // nil: there is no screen of them
 	Now     func() time.Time // nil: the system's clock
 }
 
@@ -38,7 +41,7 @@ func New(o Options) page.Screens {
 		panic(err) // the folder is embedded above
 	}
 	x := &overview{Options: o, desk: figures.New(o.Archive)}
-	return page.Screens{
+	out := page.Screens{
 		Name: "overview", Files: files, Funcs: funcs,
 		Nav: []page.Link{{Title: "Runs", Path: "/"}, {Title: "Cost", Path: pathCost}, {Title: "Memory", Path: pathMemory}},
 		Answers: map[string]page.Answer{
@@ -49,12 +52,19 @@ func New(o Options) page.Screens {
 			"GET " + pathMemory + "/{bank}": x.bank,
 		},
 	}
+	if o.Grants != nil {
+		out.Nav = append(out.Nav, page.Link{Title: "Grants", Path: pathGrants})
+		out.Answers["GET "+pathGrants] = x.grants
+		out.Answers["POST "+pathGrants+"/{grant}"] = x.revoke
+	}
+	return out
 }
 
 // The addresses.
 const (
 	pathCost   = "/cost"
 	pathMemory = "/memory"
+	pathGrants = "/grants"
 )
 
 type overview struct {

@@ -185,6 +185,9 @@ func (v *Visit) Audit(what, session, target string, failed error) {
 	}
 }
 
+// Audited says that the audit has what was done, or refused.
+func (v *Visit) Audited() { v.req.kept = true }
+
 // Show answers with a template of the screens.
 func (v *Visit) Show(view, title string, data any) error {
 	return v.ShowAs(http.StatusOK, view, title, data)

@@ -89,7 +89,7 @@ func (s *Service) open(ctx context.Context) error {
 	s.page, err = page.New(page.Options{
 		Desk: page.OfHome(desk, s.watcher.Look), Artifacts: page.ArtifactsOf(s.host.Archive()), By: page.SystemUser(), Audit: keep, Log: s.options.Runs.Log,
 		Screens: []page.Screens{
-			overview.New(overview.Options{Archive: s.host.Archive()}),
+			overview.New(overview.Options{Archive: s.host.Archive(), Grants: desk}),
 			web.Screens(),
 			inspector.New(inspector.Options{Archive: s.host.Archive(), Runs: control{s.host}, Price: s.options.App.Price, Patience: 400 * time.Millisecond}),
 		},
