@@ -217,8 +217,11 @@ func shown(t testing.TB, address, text string) {
 
 // Conversation returns the entries of a visit to a phase in which everything that can be said says a text: two turns with a
 // tool, whose first message the second request has masked.
-func Conversation(text string) []*echo.Entry {
-	visit := echo.PhaseKey("draft", 1)
+func Conversation(text string) []*echo.Entry { return ConversationOf(1, text) }
+
+// ConversationOf is [Conversation] in a later visit of the phase.
+func ConversationOf(n int, text string) []*echo.Entry {
+	visit := echo.PhaseKey("draft", n)
 	task := echo.NewText(echo.RoleUser, echo.KindTask, "Task: "+text)
 	call := echo.ToolCall{ID: "call_1", Name: "read", Arguments: string(quoted(text))}
 	asked := echo.Seal(echo.Draft{Role: echo.RoleAssistant, Kind: echo.KindAnswer, Parts: echo.Text(text), ToolCalls: []echo.ToolCall{call}})
@@ -239,7 +242,7 @@ func Conversation(text string) []*echo.Entry {
 		}
 	}
 	return []*echo.Entry{
-		echo.NewEntry(visit.Step(echo.StepStart), echo.PhaseStart{Visit: 1}),
+		echo.NewEntry(visit.Step(echo.StepStart), echo.PhaseStart{Visit: n}),
 		{NodeType: echo.NodeMessage, Key: visit.Attempt(1).Step(echo.StepTask), Message: task},
 		selection(1, &echo.Selection{FullHistorySize: 50, ContextSize: 50, MessageCount: 1, Spans: []echo.Span{
 			{Count: 1, Form: "full", Reason: text, Hashes: []echo.Hash{task.Hash()}, Tokens: []int64{50}},

@@ -1,0 +1,76 @@
+//go:build unix
+
+package browser
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/stretchr/testify/require"
+
+	"github.com/windlass-run/windlass/e2e/lab"
+	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/server/inspector/inspectortest"
+)
+
+// watching has the browser keep what a hostile text could do on a page: a dialog, something that the policy of the page stopped,
+// another title, a script or a frame of its own, a link out of windlass.
+const watching = `
+	globalThis.harm = [];
+	for (const name of ["alert", "confirm", "prompt", "open"]) globalThis[name] = () => { harm.push(name); };
+	addEventListener("securitypolicyviolation", (e) => harm.push("stopped by the policy: " + e.violatedDirective + " " + e.blockedURI));
+	addEventListener("error", (e) => harm.push("error: " + e.message), true);`
+
+const harmless = `[...harm,
+	...[...document.querySelectorAll("script, link, img, iframe, object, embed, base, form, a, area, style, template, noscript, math")].flatMap((e) => {
+		const said = e.src || e.action || e.href?.baseVal || e.href || "", to = new URL(said, location.href).href;
+		return e.matches("a, form, script[src], link") && (to.startsWith(location.origin + "/") || said === "data:,") ? [] : [e.outerHTML.slice(0, 200)];
+	}),
+	...(document.title.endsWith(" · windlass") && document.querySelectorAll("main").length === 1 && document.querySelectorAll("h1").length === 1 ? [] : ["another page: " + document.title]),
+	...[...document.querySelectorAll("*")].flatMap((e) => [...e.attributes].filter((a) => a.name.startsWith("on") || a.name === "style" && !e.closest(".chart, .wholeMatrix")).map((a) => e.tagName + " has " + a.name)),
+]`
+
+// TestHostileSessions: whatever models, tools and files have said in a session, nothing of it runs on its screens, and they stay what
+// they are.
+func TestHostileSessions(t *testing.T) {
+	w := lab.New(t, theBinary)
+	w.Memory = 0
+	var entries []*echo.Entry
+	texts := inspectortest.Hostile()
+	for i, text := range texts {
+		entries = append(entries, inspectortest.ConversationOf(i+1, strings.ToValidUTF8(text, "\uFFFD"))...)
+	}
+	inspectortest.Write(t, w.Home, "hostile", entries...)
+	s := &site{World: w, t: t, serve: w.Serve("--no-clickhouse")}
+	s.base = "http://" + s.serve.Address
+	b := newTabWithin(t, 10*lab.Bound)
+	call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watching})
+	b.open(s.newAddress())
+
+	base := s.base + "/sessions/hostile"
+	addresses := []string{s.base + "/", base, base + "?by=tokens", base + "/matrix", base + "/calls", base + "/bill"}
+	for i := range texts {
+		request := fmt.Sprintf("%s/calls/%d", base, 2*i+2)
+		addresses = append(addresses, request, request+"?raw=1")
+		if i%10 == 0 {
+			addresses = append(addresses, base+"/life/"+string(entries[7*i+3].Message.Hash()))
+		}
+	}
+	for _, at := range addresses {
+		b.open(at)
+		require.Empty(t, js[[]string](b, harmless), at)
+		require.LessOrEqual(t, js[int](b, "document.documentElement.scrollWidth"), 1280, "%s is wider than the screen", at)
+	}
+	require.Greater(t, len(addresses), 100)
+
+	for _, harm := range []string{ // which the test would have seen
+		`document.body.append(document.createElement("script"))`, `alert(1)`, `document.body.append(document.createElement("main"))`, `document.title = "owned"`,
+		`document.body.setAttribute("onclick", "alert(1)")`, `document.querySelector("main").append(Object.assign(document.createElement("a"), {href: "https://evil.example/"}))`,
+	} {
+		b.open(base)
+		js[int](b, harm+`, 1`)
+		require.NotEmpty(t, js[[]string](b, harmless), harm)
+	}
+}
