@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/windlass-run/windlass/internal/audit"
+	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/server/page"
 )
 
@@ -54,6 +55,19 @@ func (v *visit) actions() (out []action) {
 	}
 	return out
 }
+
+// forkHere is the form that forks a session before a call; nil: it cannot be forked.
+func (v *visit) forkHere(c *inspect.Call) *forkForm {
+	for _, a := range v.actions() {
+		if a.Name == "fork" && c.Number > 0 {
+			return &forkForm{a.Token, c.Place()}
+		}
+	}
+	return nil
+}
+
+// forkForm is a fork of a session before a place.
+type forkForm struct{ Token, Place string }
 
 // control does what a button says.
 func control(name string) func(*visit) error {

@@ -118,6 +118,8 @@ func (r *runs) Fork(_ context.Context, session, place string) (string, error) {
 	return "forked", r.err
 }
 
+var forkHere = regexp.MustCompile(`/fork"[^>]*><input type="hidden" name="token" value="([^"]+)"><input type="hidden" name="place" value="([^"]+)"><button [^>]*>Fork from here`)
+
 type toldError struct{ error }
 
 func (toldError) Next() string { return "wait for its end" }
@@ -142,6 +144,12 @@ func TestControl(t *testing.T) {
 	require.Empty(t, done.asked)
 	require.Equal(t, http.StatusSeeOther, ask("fork", token[1]))
 	require.Equal(t, []string{"fork " + session + " draft"}, done.asked)
+	here := forkHere.FindStringSubmatch(b.Open("/sessions/" + session + "/calls/2"))
+	require.NotNil(t, here)
+	require.Equal(t, token[1], here[1])
+	require.Equal(t, http.StatusSeeOther, b.Ask(http.MethodPost, "/sessions/"+session+"/fork", url.Values{"token": {here[1]}, "place": {here[2]}}).Code)
+	require.Equal(t, "fork "+session+" "+here[2], done.asked[1])
+	require.Contains(t, b.Open("/sessions/"+session+"/calls/2"), "<code>"+here[2]+"</code></h2>", "the place of the request")
 	done.err = toldError{errors.New("the session is running")}
 	w := b.Ask(http.MethodPost, "/sessions/"+session+"/fork", url.Values{"token": {token[1]}, "place": {"x"}})
 	require.Equal(t, http.StatusConflict, w.Code)
@@ -150,6 +158,6 @@ func TestControl(t *testing.T) {
 	for _, l := range b.Audit {
 		outcomes = append(outcomes, l.What+" "+l.Outcome+" "+l.Via)
 	}
-	require.Equal(t, []string{"request refused page", "request refused page", "request refused page", "fork done page", "fork refused page"}, outcomes)
+	require.Equal(t, []string{"request refused page", "request refused page", "request refused page", "fork done page", "fork done page", "fork refused page"}, outcomes)
 	require.Equal(t, audit.Fork, b.Audit[len(b.Audit)-1].What)
 }

@@ -24,17 +24,23 @@ type sentView struct {
 	Call     *inspect.Call
 	Place    string
 	Raw      bool
-	Whole    int // the position of the only message that is shown, whole; 0: all are
 	Links    []page.Link
+	Fork     *forkForm
 	JSON     string // address of the request as JSON
-	AllPath  string // of the page without Whole
 	Compared *comparison
+	sentMessages
+	Answer *said
+	Tools  []offeredTool
+	SQL    string
+}
+
+// sentMessages are those that a page has.
+type sentMessages struct {
 	Messages []sentMessage
 	Pages    []page.Link
 	Page     string
-	Answer   *said
-	Tools    []offeredTool
-	SQL      string
+	Whole    int    // the position of the only message that is shown, whole; 0: all are
+	AllPath  string // of the page without Whole
 }
 
 func sent(v *visit) error {
@@ -53,7 +59,7 @@ func sent(v *visit) error {
 	answer := v.of.answer(c.Key)
 	view := sentView{
 		head: v.head("calls"), Call: c, Place: c.Place(), Raw: v.Query().Has("raw"), Links: v.steps(r, c), JSON: requestPath(v.of.ID, c.Key),
-		Tools: v.toolsOf(c, answer), SQL: sentSQL(v.of.ID, c),
+		Fork: v.forkHere(c), Tools: v.toolsOf(c, answer), SQL: sentSQL(v.of.ID, c),
 	}
 	if err := view.fill(v, r, from); err != nil {
 		return err
