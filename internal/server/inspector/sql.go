@@ -1,6 +1,8 @@
 package inspector
 
 import (
+	"strconv"
+
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/figures"
 	"github.com/windlass-run/windlass/internal/inspect"
@@ -55,4 +57,35 @@ FROM sent_messages
 WHERE session_id = ` + figures.Quoted(id) + `
 GROUP BY message_seq, content_hash, form, reason
 ORDER BY message_seq, form`
+}
+
+// soundingsSQL is the query behind candidates: those that fit a condition.
+func soundingsSQL(id, condition string) string {
+	return `SELECT key, model, mutation_mode, mutation, state, is_winner, votes, e_value, quality, worth, tokens, cost_usd, verdicts, rejections
+FROM soundings
+WHERE session_id = ` + figures.Quoted(id) + condition + `
+ORDER BY seq`
+}
+
+// candidatesSQL are the queries behind the candidates of a visit.
+func candidatesSQL(id string, sounded echo.Key) []statement {
+	at := sounded.Path()
+	visit := " AND phase_name = " + figures.Quoted(at.Phase) + " AND visit = " + strconv.Itoa(at.Visit)
+	return []statement{
+		{"The candidates, with what became of each", soundingsSQL(id, visit)},
+		{"The ballots and scores", `SELECT key, step, pair, reverse, judge, shown, said, named, vote, score, e_values, why, problem, cost_usd
+FROM ballots
+WHERE session_id = ` + figures.Quoted(id) + visit + `
+ORDER BY seq`},
+		{"How often each judge turned its verdict with the order", `SELECT item, step, judge, count() AS pairs, sum(turned) AS flips, flips / pairs AS flip_rate
+FROM (
+    SELECT item, step, judge, pair, uniqExact(said = 'tie' ? '' : toString(named)) = 2 AS turned
+    FROM ballots
+    WHERE session_id = ` + figures.Quoted(id) + visit + ` AND pair > 0
+    GROUP BY item, step, judge, pair
+    HAVING countIf(said != '') = 2
+)
+GROUP BY item, step, judge
+ORDER BY item, step, judge`},
+	}
 }

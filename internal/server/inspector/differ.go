@@ -1,0 +1,155 @@
+package inspector
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/windlass-run/windlass/engine/waiting"
+	"github.com/windlass-run/windlass/internal/inspect"
+	"github.com/windlass-run/windlass/internal/linediff"
+	"github.com/windlass-run/windlass/internal/quantity"
+	"github.com/windlass-run/windlass/internal/server/page"
+)
+
+// comparison is how the answers of two candidates differ.
+type comparison struct {
+	A, B           string // the names of the candidates
+	Same           bool
+	Removed, Added int // lines of the whole comparison
+	Lines          []diffLine
+	Pages          []page.Link
+	Page           string
+}
+
+// diffLine is a line of a comparison, a piece of a long one, or a mark for lines that both have.
+type diffLine struct {
+	Op    linediff.Op
+	Text  string
+	Piece bool // it goes on with the line before it
+	Gap   int  // lines that both have, in place of them; 0: it is a line
+}
+
+// wholeAnswer is the answer of one candidate.
+type wholeAnswer struct{ Name, Text string }
+
+// How much of a comparison is shown.
+const (
+	around     = 3    // lines that both have, before and after those that differ
+	pieceRunes = 2000 // of a line: a longer one is shown in several pieces
+	linesAPage = 400
+	bytesAPage = 60_000
+)
+
+func newWholeAnswer(name string, c *inspect.Candidate) *wholeAnswer {
+	return &wholeAnswer{name, answerText(c)}
+}
+
+// answerText is the answer of a candidate as it is shown: JSON on lines of its own.
+func answerText(c *inspect.Candidate) string {
+	if text := strings.TrimSpace(c.Output); strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
+		if json.Valid([]byte(text)) {
+			return waiting.Visible(json.RawMessage(text))
+		}
+	}
+	return waiting.VisibleText(strings.ToValidUTF8(strings.ReplaceAll(c.Output, "\r\n", "\n"), "\uFFFD"))
+}
+
+// compareAnswers compares what two candidates have answered. Nothing that differs is left out: what has no room is on the next page.
+func (v *visit) compareAnswers(a, b string, first, other *inspect.Candidate) (*comparison, error) {
+	lines := linediff.Of(answerText(first), answerText(other))
+	out := &comparison{A: a, B: b, Same: !linediff.Changed(lines)}
+	for _, l := range lines {
+		switch l.Op {
+		case linediff.Old:
+			out.Removed++
+		case linediff.New:
+			out.Added++
+		case linediff.Both:
+		}
+	}
+	pages := pagesOf(hunks(lines))
+	at := 1
+	if text := v.Query().Get("page"); text != "" {
+		var err error
+		if at, err = strconv.Atoi(text); err != nil || at < 1 || at > max(len(pages), 1) {
+			return nil, page.Missing("This comparison has %s.", quantity.Of(max(len(pages), 1), "page"))
+		}
+	}
+	if out.Same {
+		return out, nil
+	}
+	out.Lines, out.Page = pages[at-1], strconv.Itoa(at)
+	for i := range pages {
+		if len(pages) > 1 {
+			q := url.Values{"a": {a}, "b": {b}, "page": {strconv.Itoa(i + 1)}}
+			out.Pages = append(out.Pages, page.Link{Title: strconv.Itoa(i + 1), Path: v.Path() + "?" + q.Encode() + "#answer"})
+		}
+	}
+	return out, nil
+}
+
+// hunks returns the lines that differ with some around them, and marks in place of the others.
+func hunks(lines []linediff.Line) (out []diffLine) {
+	near := make([]bool, len(lines))
+	for i, l := range lines {
+		if l.Op == linediff.Both {
+			continue
+		}
+		for j := max(i-around, 0); j < min(i+around+1, len(lines)); j++ {
+			near[j] = true
+		}
+	}
+	for i, l := range lines {
+		switch {
+		case near[i]:
+			out = append(out, pieces(l)...)
+		case len(out) > 0 && out[len(out)-1].Gap > 0:
+			out[len(out)-1].Gap++
+		default:
+			out = append(out, diffLine{Op: linediff.Both, Gap: 1})
+		}
+	}
+	return out
+}
+
+// pieces returns a line as it is shown.
+func pieces(l linediff.Line) (out []diffLine) {
+	text := []rune(l.Text)
+	for len(text) > pieceRunes {
+		out = append(out, diffLine{Op: l.Op, Text: string(text[:pieceRunes]), Piece: len(out) > 0})
+		text = text[pieceRunes:]
+	}
+	return append(out, diffLine{Op: l.Op, Text: string(text), Piece: len(out) > 0})
+}
+
+// pagesOf parts lines into pages.
+func pagesOf(lines []diffLine) (pages [][]diffLine) {
+	from, size := 0, 0
+	for i := range lines {
+		if i > from && (i-from >= linesAPage || size+len(lines[i].Text) > bytesAPage) {
+			pages = append(pages, lines[from:i])
+			from, size = i, 0
+		}
+		size += len(lines[i].Text)
+	}
+	if from < len(lines) {
+		pages = append(pages, lines[from:])
+	}
+	return pages
+}
+
+// Sign is what stands before a line.
+func (l diffLine) Sign() string {
+	if l.Piece {
+		return "… "
+	}
+	return string(l.Op) + " "
+}
+
+// GapText says how many lines a mark stands for.
+func (l diffLine) GapText() string {
+	return fmt.Sprintf("… %s that both have", quantity.Of(l.Gap, "line"))
+}
