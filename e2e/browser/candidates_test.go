@@ -27,7 +27,7 @@ func TestCandidates(t *testing.T) {
 	b.to("letter")
 	b.submit()
 	require.Equal(t, s.base+"/sessions/drafts/candidates/letter", js[string](b, "location.href"))
-	b.to("against the kept")
+	b.to("Candidate 1 against the kept one")
 	b.submit()
 	require.Contains(t, b.text("main"), "Candidate 1 against candidate 1.1")
 }

@@ -279,7 +279,7 @@ func (v *visit) newCandidateRow(s *inspect.Sounding, st *inspect.SoundingStep, c
 	key := c.Key.String()
 	r := candidateRow{
 		Candidate: c, Name: name, Anchor: "c" + name, Instructions: "as written", State: c.State(), Class: classOf(c), Tokens: c.Usage.In + c.Usage.Out,
-		Requests: pathOf(v.of.ID) + "/calls?" + url.Values{"phase": {key}}.Encode(), Part: runPath(v.of.ID, "", key), Money: quantity.Cost(c.CostUSD, c.Calls),
+		Requests: pathOf(v.of.ID) + "/calls?" + url.Values{"phase": {key}}.Encode(), Part: runPath(v.of.ID, "", key), Money: quantity.Cost(c.CostUSD, 0),
 		Text: excerpt.Line(cmp.Or(c.Error, c.Output), mostOfAnswer),
 	}
 	if c.PriceAs != "" {
@@ -409,7 +409,7 @@ func newBallotRow(p *inspect.BallotPair) ballotRow {
 }
 
 func newScoreRow(b *echo.Ballot) scoreRow {
-	r := scoreRow{Judge: excerpt.Line(b.Judge, mostName), Points: pointsText(b), Why: excerpt.Clip(cmp.Or(b.Problem, b.Why), mostWords), Cost: quantity.Cost(b.CostUSD, 1)}
+	r := scoreRow{Judge: excerpt.Line(b.Judge, mostName), Points: pointsText(b), Why: excerpt.Clip(cmp.Or(b.Problem, b.Why), mostWords), Cost: quantity.Cost(b.CostUSD, 0)}
 	if len(b.Order) > 0 {
 		r.Candidate = strconv.Itoa(b.Order[0])
 	}
@@ -426,7 +426,7 @@ type judgeRow struct {
 func (w stepView) JudgeRows() (out []judgeRow) {
 	for i := range w.Judges {
 		j := &w.Judges[i]
-		r := judgeRow{Judge: j, Cost: quantity.Cost(j.CostUSD, j.Ballots)}
+		r := judgeRow{Judge: j, Cost: quantity.Cost(j.CostUSD, 0)}
 		if j.Pairs > 0 {
 			r.Flipped = flipped(j.Flips, j.Pairs)
 		}
@@ -444,6 +444,7 @@ type candidateChoice struct {
 // answers shows what the address asks for: the answer of one candidate, or how those of two differ.
 func (v *visit) answers(s *inspect.Sounding, view *soundingView) error {
 	a, b := v.Query().Get("a"), v.Query().Get("b")
+	with := cmp.Or(b, keptName(s))
 	for i := range s.Steps {
 		for j := range s.Steps[i].Candidates {
 			c := &s.Steps[i].Candidates[j]
@@ -452,7 +453,7 @@ func (v *visit) answers(s *inspect.Sounding, view *soundingView) error {
 			if c.Kept {
 				title += ", kept"
 			}
-			view.Choices = append(view.Choices, candidateChoice{name, title, name == a, name == b})
+			view.Choices = append(view.Choices, candidateChoice{name, title, name == a, name == with})
 		}
 	}
 	if a == "" && b == "" {
