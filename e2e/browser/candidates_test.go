@@ -19,7 +19,7 @@ func TestCandidates(t *testing.T) {
 	s.fits(b, []screen{
 		{"candidates", "/sessions/drafts/candidates", "0 of 10 pairs"},
 		{"sounding", "/sessions/drafts/candidates/letter", "by votes: the evidence is"},
-		{"answers", "/sessions/drafts/candidates/letter?a=1&b=1.1", "only of candidate 1.1"},
+		{"answers", "/sessions/drafts/candidates/letter?a=1&b=1.1", "only of candidate 1.1 (+)"},
 	})
 	b.open(s.base + "/sessions/drafts")
 	b.to("Candidates")
@@ -30,6 +30,24 @@ func TestCandidates(t *testing.T) {
 	b.to("Candidate 1 against the kept one")
 	b.submit()
 	require.Contains(t, b.text("main"), "Candidate 1 against candidate 1.1")
+}
+
+// TestBetweenPhases opens the screens of selections, and tries another budget and strategies by the form.
+func TestBetweenPhases(t *testing.T) {
+	s, b := inspected(t)
+	s.fits(b, []screen{
+		{"selections", "/sessions/incident/selections", "Budget used"},
+		{"selection", "/sessions/incident/selections/cause/select", "budget of 600 tokens ends here"},
+		{"trial", "/sessions/incident/selections/cause/select?strategy=heuristic&budget=250", "budget of 250 tokens ends here"},
+		{"refused", "/sessions/incident/selections/automation/select?strategy=llm&budget=600", "The strategy llm asks a model, which is paid for."},
+	})
+	b.open(s.base + "/sessions/incident/selections")
+	b.to("cause")
+	b.submit()
+	b.to("Try")
+	b.submit()
+	require.Contains(t, js[string](b, "location.search"), "strategy=heuristic")
+	require.Contains(t, b.text("main"), "In the run")
 }
 
 func examples(t *testing.T, file string) string {

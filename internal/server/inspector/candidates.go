@@ -157,20 +157,27 @@ type shownColumns struct{ Quality, Value, Pretend, Checks, Model bool }
 // candidateRow is a candidate in the table of a step.
 type candidateRow struct {
 	*inspect.Candidate
-	Name, Anchor       string
-	Instructions       string
-	State, Class       string
-	Votes, EValue      string
-	Quality, Value     string
-	Said               []string // by each judge
-	Checks             []check
-	Tokens             int64
-	Text               string
-	Requests, Part     string // addresses
-	Answer, Compare    string // likewise; "": there is none
-	SessionPath, Money string
-	Pretended          string
+	Name, Anchor string
+	Instructions string
+	Tokens       int64
+	Text         string
+	Money        string
+	Pretended    string
+	judged
+	candidateLinks
 }
+
+// judged is what was found of a candidate.
+type judged struct {
+	State, Class   string
+	Votes, EValue  string
+	Quality, Value string
+	Said           []string // by each judge
+	Checks         []check
+}
+
+// candidateLinks are the addresses of what there is of a candidate; "": there is none.
+type candidateLinks struct{ Requests, Part, Answer, Compare, SessionPath string }
 
 // check is what a validator said of a candidate.
 type check struct {
@@ -276,11 +283,9 @@ func nameOf(step, number int) string {
 
 func (v *visit) newCandidateRow(s *inspect.Sounding, st *inspect.SoundingStep, c *inspect.Candidate) candidateRow {
 	name := nameOf(st.Step, c.Number)
-	key := c.Key.String()
 	r := candidateRow{
-		Candidate: c, Name: name, Anchor: "c" + name, Instructions: "as written", State: c.State(), Class: classOf(c), Tokens: c.Usage.In + c.Usage.Out,
-		Requests: pathOf(v.of.ID) + "/calls?" + url.Values{"phase": {key}}.Encode(), Part: runPath(v.of.ID, "", key), Money: quantity.Cost(c.CostUSD, 0),
-		Text: excerpt.Line(cmp.Or(c.Error, c.Output), mostOfAnswer),
+		Candidate: c, Name: name, Anchor: "c" + name, Instructions: "as written", Tokens: c.Usage.In + c.Usage.Out, Money: quantity.Cost(c.CostUSD, 0),
+		Text: excerpt.Line(cmp.Or(c.Error, c.Output), mostOfAnswer), judged: newJudged(st, c), candidateLinks: v.linksOf(s, c, name),
 	}
 	if c.PriceAs != "" {
 		r.Pretended = quantity.USD(c.Pretend)
@@ -288,31 +293,43 @@ func (v *visit) newCandidateRow(s *inspect.Sounding, st *inspect.SoundingStep, c
 	if c.Mutation != nil {
 		r.Instructions = excerpt.Line(c.Mutation.Mode+": "+c.Mutation.Entry, mostName)
 	}
-	if s := c.Standing; s != nil {
-		r.Votes, r.Quality, r.Value = strconv.Itoa(s.Votes), shareText(s.Quality), shareText(s.Value)
-		if s.EValue > 0 {
-			r.EValue = numberText(s.EValue)
-		}
-		if s.Why != "" {
-			r.Text = excerpt.Line(s.Why, mostOfAnswer)
-		}
-	}
-	if c.Session != "" {
-		r.SessionPath, r.Requests, r.Part = pathOf(c.Session), pathOf(c.Session)+"/calls", pathOf(c.Session)
-	}
-	for i := range st.Judges {
-		r.Said = append(r.Said, saidOf(st, st.Judges[i].Model, c.Number))
-	}
-	for _, verdict := range c.Verdicts {
-		r.Checks = append(r.Checks, check{excerpt.Line(verdict.Validator, mostName), excerpt.Line(verdict.Reason, mostOfAnswer), verdict.Valid})
-	}
-	if c.Output != "" {
-		r.Answer = v.Path() + "?" + url.Values{"a": {name}}.Encode() + "#answer"
-		if !c.Kept && !s.Kept.IsZero() {
-			r.Compare = v.Path() + "?" + url.Values{"a": {name}, "b": {keptName(s)}}.Encode() + "#answer"
-		}
+	if c.Standing != nil && c.Standing.Why != "" {
+		r.Text = excerpt.Line(c.Standing.Why, mostOfAnswer)
 	}
 	return r
+}
+
+func newJudged(st *inspect.SoundingStep, c *inspect.Candidate) judged {
+	j := judged{State: c.State(), Class: classOf(c)}
+	if s := c.Standing; s != nil {
+		j.Votes, j.Quality, j.Value = strconv.Itoa(s.Votes), shareText(s.Quality), shareText(s.Value)
+		if s.EValue > 0 {
+			j.EValue = numberText(s.EValue)
+		}
+	}
+	for i := range st.Judges {
+		j.Said = append(j.Said, saidOf(st, st.Judges[i].Model, c.Number))
+	}
+	for _, verdict := range c.Verdicts {
+		j.Checks = append(j.Checks, check{excerpt.Line(verdict.Validator, mostName), excerpt.Line(verdict.Reason, mostOfAnswer), verdict.Valid})
+	}
+	return j
+}
+
+func (v *visit) linksOf(s *inspect.Sounding, c *inspect.Candidate, name string) candidateLinks {
+	key := c.Key.String()
+	l := candidateLinks{Requests: pathOf(v.of.ID) + "/calls?" + url.Values{"phase": {key}}.Encode(), Part: runPath(v.of.ID, "", key)}
+	if c.Session != "" {
+		l.SessionPath = pathOf(c.Session)
+	}
+	if c.Output == "" {
+		return l
+	}
+	l.Answer = v.Path() + "?" + url.Values{"a": {name}}.Encode() + "#answer"
+	if !c.Kept && !s.Kept.IsZero() {
+		l.Compare = v.Path() + "?" + url.Values{"a": {name}, "b": {keptName(s)}}.Encode() + "#answer"
+	}
+	return l
 }
 
 // classOf is how the state of a candidate looks.

@@ -6,6 +6,7 @@
 //   - matrix.go, whole.go: which call was sent which message, a part of it as a drawing and all of it for a canvas.
 //   - sent.go, life.go: the requests, and what became of a message.
 //   - candidates.go, differ.go, scatter.go: the candidates of soundings, what judges said of them, and how their answers differ.
+//   - between.go, trial.go: what came into phases of earlier ones, and what another strategy or budget would bring.
 //   - control.go: what can be done to a run.
 //   - bill.go: what it would have cost under other policies and prices.
 package inspector
@@ -34,6 +35,8 @@ type Options struct {
 	Price   func(model string) (*config.Price, error) // of a model, nil when it is not known; nil: no price is known
 	Now     func() time.Time                          // nil: the system's clock
 
+	Selections Selections // makes trial selections; nil: nothing does
+
 	// Patience is how long a browser waits for a session to be read before it is shown that this goes on; 0: to the end.
 	Patience time.Duration
 }
@@ -50,19 +53,21 @@ func New(o Options) page.Screens {
 	in := &inspector{Options: o, sessions: newSessions(o.Archive)}
 	answers := map[string]page.Answer{}
 	for pattern, answer := range map[string]func(*visit) error{
-		"GET /sessions/{session}":                          run,
-		"GET /sessions/{session}/matrix":                   matrix,
-		"GET /sessions/{session}/matrix/whole":             wholeMatrix,
-		"GET /sessions/{session}/calls":                    calls,
-		"GET /sessions/{session}/calls/{call...}":          sent,
-		"GET /sessions/{session}/life/{hash}":              life,
-		"GET /sessions/{session}/candidates":               soundingList,
-		"GET /sessions/{session}/candidates/{sounding...}": candidates,
-		"GET /sessions/{session}/bill":                     bill,
-		"GET /sessions/{session}/bill/series":              billSeries,
-		"POST /sessions/{session}/cancel":                  control("cancel"),
-		"POST /sessions/{session}/resume":                  control("resume"),
-		"POST /sessions/{session}/fork":                    control("fork"),
+		"GET /sessions/{session}":                           run,
+		"GET /sessions/{session}/matrix":                    matrix,
+		"GET /sessions/{session}/matrix/whole":              wholeMatrix,
+		"GET /sessions/{session}/calls":                     calls,
+		"GET /sessions/{session}/calls/{call...}":           sent,
+		"GET /sessions/{session}/life/{hash}":               life,
+		"GET /sessions/{session}/candidates":                soundingList,
+		"GET /sessions/{session}/candidates/{sounding...}":  candidates,
+		"GET /sessions/{session}/selections":                selectionList,
+		"GET /sessions/{session}/selections/{selection...}": selectedFor,
+		"GET /sessions/{session}/bill":                      bill,
+		"GET /sessions/{session}/bill/series":               billSeries,
+		"POST /sessions/{session}/cancel":                   control("cancel"),
+		"POST /sessions/{session}/resume":                   control("resume"),
+		"POST /sessions/{session}/fork":                     control("fork"),
 	} {
 		answers[pattern] = in.answer(answer)
 	}
@@ -137,6 +142,7 @@ var tabs = [...]struct {
 	{"matrix", "Context matrix", ""},
 	{"calls", "Requests", ""},
 	{"candidates", "Candidates", echo.NodeCandidate},
+	{"selections", "Between phases", echo.NodeInter},
 	{"bill", "Bill, otherwise", ""},
 }
 

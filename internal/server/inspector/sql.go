@@ -89,3 +89,23 @@ GROUP BY item, step, judge
 ORDER BY item, step, judge`},
 	}
 }
+
+// selectionsSQL is the query behind what came into phases of earlier ones.
+func selectionsSQL(id string) string {
+	return `SELECT key, strategy, everything_tokens, came_in_tokens, left_out_tokens, length(anchor_hashes) AS anchors, length(selected_hashes) AS chosen,
+       calls, saved_tokens, saved_usd
+FROM phase_selections
+WHERE session_id = ` + figures.Quoted(id) + `
+ORDER BY seq`
+}
+
+// selectionSQL is the query behind one selection: what came in, with the cards by which it is compared.
+func selectionSQL(id string, key echo.Key) string {
+	return `SELECT hash AS content_hash, has(anchors, hash) AS anchor, c.phase_name, c.summary, c.keywords
+FROM (
+    SELECT anchor_hashes AS anchors, arrayJoin(arrayConcat(anchor_hashes, selected_hashes)) AS hash
+    FROM phase_selections
+    WHERE session_id = ` + figures.Quoted(id) + ` AND key = ` + figures.Quoted(key.String()) + `
+) AS s
+LEFT JOIN (SELECT * FROM context_cards WHERE session_id = ` + figures.Quoted(id) + `) AS c ON s.hash = c.content_hash`
+}
