@@ -37,7 +37,7 @@ func TestBetweenPhases(t *testing.T) {
 	s, b := inspected(t)
 	s.fits(b, []screen{
 		{"selections", "/sessions/incident/selections", "Budget used"},
-		{"selection", "/sessions/incident/selections/cause/select", "budget of 600 tokens ends here"},
+		{"selection", "/sessions/incident/selections/cause/select", "with the line behind them"},
 		{"trial", "/sessions/incident/selections/cause/select?strategy=heuristic&budget=250", "budget of 250 tokens ends here"},
 		{"refused", "/sessions/incident/selections/automation/select?strategy=llm&budget=600", "The strategy llm asks a model, which is paid for."},
 	})

@@ -15,9 +15,9 @@ import (
 	"github.com/windlass-run/windlass/engine/phasecontext"
 	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/oneline"
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/selected"
-	"github.com/windlass-run/windlass/internal/term"
 )
 
 // Selections makes trial selections on what a session has recorded. It is safe for concurrent use.
@@ -133,9 +133,9 @@ func (o *opened) taskOf(visit echo.Key) string {
 
 // command is the line that makes the trial in a terminal.
 func (t *trialView) command(id, phase string) string {
-	parts := []string{"windlass context select", term.ShellWord(id), "--for", term.ShellWord(t.Task), "--strategy", term.ShellWord(t.Strategy), "--budget", term.ShellWord(t.Budget)}
+	parts := []string{"windlass context select", oneline.Quoted(id), "--for", oneline.Quoted(oneline.Of(t.Task)), "--strategy", oneline.Quoted(t.Strategy), "--budget", oneline.Quoted(t.Budget)}
 	if !t.Later {
-		parts = append(parts, "--phase", term.ShellWord(phase))
+		parts = append(parts, "--phase", oneline.Quoted(phase))
 	}
 	if cascade.SelectionStrategy(t.Strategy).AsksModel() {
 		parts = append(parts, "--model", "MODEL")
