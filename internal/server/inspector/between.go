@@ -79,7 +79,7 @@ func selectionList(v *visit) error {
 	}
 	for _, f := range all {
 		l := listedSelection{
-			Visit: f.visit.String(), Path: selectionPath(v.of.ID, f.key), How: strategyText(f.InterSelection), Candidates: f.Candidates, Chosen: len(f.Chosen),
+			Visit: f.visit.String(), Path: selectionPath(v.of.ID, f.key), How: strategyText(f.Strategy, f.Asked), Candidates: f.Candidates, Chosen: len(f.Chosen),
 			Anchors: len(f.Anchors), Sent: f.Sent(), Everything: f.Everything, Used: f.Used, Budget: f.Budget,
 		}
 		if f.Everything > 0 {
@@ -97,11 +97,11 @@ func selectionPath(id string, key echo.Key) string {
 }
 
 // strategyText says how was chosen, and what was asked for when that is something else.
-func strategyText(s *echo.InterSelection) string {
-	if s.Asked != "" && s.Asked != s.Strategy {
-		return string(s.Strategy) + " in place of " + string(s.Asked)
+func strategyText(used, asked echo.Strategy) string {
+	if asked != "" && asked != used {
+		return string(used) + " in place of " + string(asked)
 	}
-	return string(s.Strategy)
+	return string(used)
 }
 
 // selectionView is the screen of one selection.
@@ -212,7 +212,7 @@ func beginnings(entries []*echo.Entry) map[echo.Hash]string {
 
 // recorded shows a selection as it was made.
 func (v *visit) recorded(f *found, words map[echo.Hash]string) *selectionTable {
-	t := &selectionTable{InterSelection: f.InterSelection, How: strategyText(f.InterSelection), Heads: []string{"Words", "Recency", "Meaning", "Callout"}, Use: selected.Budget(f.InterSelection, quantity.Grouped)}
+	t := &selectionTable{InterSelection: f.InterSelection, How: strategyText(f.Strategy, f.Asked), Heads: []string{"Words", "Recency", "Meaning", "Callout"}, Use: selected.Budget(f.InterSelection, quantity.Grouped)}
 	t.Notes = slices.Concat(f.Notes, f.Degraded)
 	if len(f.Ignored) > 0 {
 		t.Notes = append(t.Notes, "the model named what is not there: "+excerpt.Line(strings.Join(f.Ignored, ", "), mostWords))

@@ -10,9 +10,9 @@ import (
 
 // runSQL is the query behind the figures of a run.
 func runSQL(id string) string {
-	return `SELECT phase_name, count() AS calls, sum(tokens_in + tokens_out) AS tokens, sum(cost_usd) AS cost_usd,
-       countIf(isNull(cost_usd)) AS unknown_cost_calls, sum(duration_ms) / 1000 AS seconds
-FROM model_calls
+	return `SELECT phase_name, count() AS calls, sum(tokens_in + tokens_out) AS tokens, sum(c.cost_usd) AS cost_usd,
+       countIf(isNull(c.cost_usd)) AS unknown_cost_calls, sum(duration_ms) / 1000 AS seconds
+FROM model_calls AS c
 WHERE session_id = ` + figures.Quoted(id) + ` AND NOT copied
 GROUP BY phase_name
 ORDER BY min(seq)`

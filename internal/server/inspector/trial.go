@@ -88,7 +88,7 @@ func (v *visit) trial(f *found) (*trialView, int, error) {
 	var known *failure.Error
 	switch {
 	case err == nil:
-		t.Table = newTried(v.of.ID, tried, f)
+		t.Table = newTried(v.of.ID, t.Strategy, tried, f)
 		return t, http.StatusOK, nil
 	case ctx.Err() != nil && v.Context().Err() == nil:
 		t.Problem = "This takes longer than a page waits. The command does it, too."
@@ -144,11 +144,13 @@ func (t *trialView) command(id, phase string) string {
 }
 
 // newTried shows a trial against the selection as it was made.
-func newTried(id string, tried *phasecontext.Tried, was *found) *selectionTable {
-	t := &selectionTable{InterSelection: &tried.InterSelection, How: strategyText(&tried.InterSelection), Use: selected.Budget(&tried.InterSelection, quantity.Grouped)}
+func newTried(id, asked string, tried *phasecontext.Tried, was *found) *selectionTable {
+	t := &selectionTable{InterSelection: &tried.InterSelection, How: strategyText(tried.Strategy, echo.Strategy(asked)), Use: selected.Budget(&tried.InterSelection, quantity.Grouped)}
 	t.Notes = slices.Concat(tried.Notes, tried.Degraded)
 	names := selected.TermsIn(tried)
-	t.Heads = names
+	for _, name := range names {
+		t.Heads = append(t.Heads, strings.ToUpper(name[:1])+name[1:])
+	}
 	digits := selected.Digits(tried.Explained)
 	t.fill(id, tried.Explained, tried.Cut, func(e *phasecontext.Explained) (parts []string) {
 		for _, name := range names {
