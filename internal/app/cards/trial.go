@@ -159,7 +159,7 @@ func (t *Trial) embedder(ctx context.Context, router *llm.Router, s cascade.Sele
 	}
 	name, local := EmbeddingModel(t.Config), vectors.ConfigFromEnv(t.CacheDir)
 	if t.Here != nil {
-		return t.embedderHere(name, local, s)
+		return t.embedderHere(name, local)
 	}
 	local.Gate = t.Gate
 	e := Embedder{Embedder: contextcards.NewHashed(0), Instead: errNoFetch}
@@ -179,16 +179,16 @@ func (t *Trial) embedder(ctx context.Context, router *llm.Router, s cascade.Sele
 }
 
 // embedderHere returns an embedder that is on this machine.
-func (t *Trial) embedderHere(name string, local vectors.Config, s cascade.SelectionStrategy) (contextcards.Embedder, error) {
+func (t *Trial) embedderHere(name string, local vectors.Config) (contextcards.Embedder, error) {
 	switch name {
 	case EmbedderHashed:
 		return contextcards.NewHashed(0), nil
 	case EmbedderWords:
 		w, err := t.Here.Open(local)
 		if err != nil {
-			return nil, failure.New(failure.InvalidRequest, &NotFreeError{fmt.Sprintf("the strategy %s compares by meaning, and the word vectors for that are not on this machine", s)}, "windlass fetch vectors")
+			return nil, failure.New(failure.InvalidRequest, &NotFreeError{fmt.Sprintf("the strategy %s compares by meaning, and the word vectors for that are not on this machine", t.Strategy)}, "windlass fetch vectors")
 		}
 		return w, nil
 	}
-	return nil, failure.New(failure.InvalidRequest, &NotFreeError{fmt.Sprintf("the strategy %s compares by meaning with %s, which is asked over the network and paid for", s, name)}, "")
+	return nil, failure.New(failure.InvalidRequest, &NotFreeError{fmt.Sprintf("the strategy %s compares by meaning with %s, which is asked over the network and paid for", t.Strategy, name)}, "")
 }
