@@ -2,7 +2,6 @@ package inspector
 
 import (
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -176,10 +175,11 @@ func selectedFor(v *visit) error {
 	if v.of.has(echo.NodeMenu, f.key) {
 		view.Menu = callPath(v.of.ID, f.key.Step(echo.StepModel))
 	}
-	status := http.StatusOK
-	if view.Trial, status, err = v.trial(&f); err != nil {
+	trial, status, err := v.trial(&f)
+	if err != nil {
 		return err
 	}
+	view.Trial = trial
 	return v.ShowAs(status, "selection", v.of.ID+": selected for "+view.Visit, view)
 }
 

@@ -317,10 +317,12 @@ func newJudged(st *inspect.SoundingStep, c *inspect.Candidate) judged {
 }
 
 func (v *visit) linksOf(s *inspect.Sounding, c *inspect.Candidate, name string) candidateLinks {
-	key := c.Key.String()
-	l := candidateLinks{Requests: pathOf(v.of.ID) + "/calls?" + url.Values{"phase": {key}}.Encode(), Part: runPath(v.of.ID, "", key)}
-	if c.Session != "" {
+	var l candidateLinks
+	switch key := c.Key.String(); {
+	case c.Session != "":
 		l.SessionPath = pathOf(c.Session)
+	case s.Phase != "":
+		l.Requests, l.Part = pathOf(v.of.ID)+"/calls?"+url.Values{"phase": {key}}.Encode(), runPath(v.of.ID, "", key)
 	}
 	if c.Output == "" {
 		return l

@@ -104,6 +104,32 @@ func TestCandidatesThatWait(t *testing.T) {
 	follow(t, b, list)
 }
 
+// TestCandidatesOfOthers: candidates of a whole cascade lead to their sessions, those of an element of a list to their part of the run.
+func TestCandidatesOfOthers(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	inspectortest.Write(t, home, "child", inspectortest.Conversation("m")...)
+	whole, item := echo.RunKey().Numbered(echo.StepSounding, 1), echo.PhaseKey("each", 1).Numbered(echo.StepItem, 3).Numbered(echo.StepSounding, 1)
+	inspectortest.Write(
+		t, home, "made", echo.NewEntry(whole.Step(echo.StepCandidate), echo.Candidate{Factor: 2}),
+		echo.NewEntry(echo.RunKey().Numbered(echo.StepSounding, 2).Step(echo.StepCandidate), echo.Candidate{Index: 1, Factor: 2}),
+		&echo.Entry{NodeType: echo.NodeChildStart, Key: whole.Step(echo.StepCandidate), Data: echo.NewEntry(whole, echo.ChildStart{Session: "child"}).Data},
+		echo.NewEntry(echo.PhaseKey("each", 1).Step(echo.StepStart), echo.PhaseStart{Visit: 1}),
+		echo.NewEntry(item.Step(echo.StepCandidate), echo.Candidate{Factor: 2}),
+	)
+	b := inspectortest.New(t, home, nil)
+	list := b.Open("/sessions/made/candidates")
+	follow(t, b, list)
+	require.Contains(t, plain(list), "the whole cascade 2 0 no choice was made yet")
+	page := b.Open("/sessions/made/candidates/run")
+	require.Contains(t, page, `<a href="/sessions/child" aria-label="The session of candidate 1">session</a>`)
+	require.Contains(t, page, "Candidates of the whole cascade")
+	follow(t, b, page)
+	page = b.Open("/sessions/made/candidates/each/item3")
+	require.Contains(t, page, `href="/sessions/made?part=each%2Fitem3%2Fsounding1"`)
+	follow(t, b, page)
+}
+
 // TestAnswers: the answers of two candidates are compared as a whole: what has no room on a page is on the next.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
