@@ -228,7 +228,11 @@ func (v *visit) newStep(s *inspect.Sounding, st *inspect.SoundingStep) stepView 
 	for i := range st.Candidates {
 		c := &st.Candidates[i]
 		w.Has.see(c)
+		w.Has.Model = w.Has.Model || c.Model != st.Candidates[0].Model
 		w.Candidates = append(w.Candidates, v.newCandidateRow(s, st, c))
+	}
+	if !w.Has.Model && len(st.Candidates) > 0 && st.Candidates[0].Model != "" {
+		w.Facts = append(w.Facts, fact{"Model of all", excerpt.Line(st.Candidates[0].Model, mostName)})
 	}
 	for i := range st.Pairs {
 		w.Ballots = append(w.Ballots, newBallotRow(&st.Pairs[i]))
@@ -242,7 +246,7 @@ func (v *visit) newStep(s *inspect.Sounding, st *inspect.SoundingStep) stepView 
 func (h *shownColumns) see(c *inspect.Candidate) {
 	h.Quality = h.Quality || c.Standing != nil && c.Standing.Quality != nil
 	h.Value = h.Value || c.Standing != nil && c.Standing.Value != nil
-	h.Pretend, h.Checks, h.Model = h.Pretend || c.PriceAs != "", h.Checks || len(c.Verdicts) > 0, h.Model || c.Model != ""
+	h.Pretend, h.Checks = h.Pretend || c.PriceAs != "", h.Checks || len(c.Verdicts) > 0
 }
 
 // stepFacts say which candidate is kept, and what there is to know of that.

@@ -22,6 +22,7 @@ import (
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/server/page"
 )
 
@@ -162,6 +163,7 @@ func (h head) Tabs() (out []Tab) {
 }
 
 var funcs = template.FuncMap{
+	"short":     func(name string) string { return excerpt.Line(name, mostName) },
 	"phasePath": func(session, visit string) string { return runPath(session, "", visit) },
 }
 
