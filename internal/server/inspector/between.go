@@ -123,6 +123,8 @@ type selectionTable struct {
 	How   string
 	Heads []string // of the parts of scores
 	Rows  []scoredRow
+	Left  int    // candidates that are not listed: none of them was chosen
+	Whole string // the address that lists them; "": there is none
 	Cut   string // where the budget ended
 	Use   string
 	Notes []string
@@ -168,7 +170,10 @@ func selectedFor(v *visit) error {
 		head: v.head("selections"), Key: f.key.String(), Visit: f.visit.String(), Phase: runPath(v.of.ID, "", f.visit.String()), All: pathOf(v.of.ID) + "/selections",
 		Calls: pathOf(v.of.ID) + "/calls?" + url.Values{"phase": {f.visit.String()}}.Encode(), SQL: selectionSQL(v.of.ID, f.key),
 	}
-	view.Recorded = v.recorded(&f, words)
+	if view.Recorded = v.recorded(&f, words); !v.Query().Has("whole") {
+		view.Recorded.Whole = v.Path() + "?whole=1"
+		view.Recorded.shorten()
+	}
 	for _, a := range f.Anchors {
 		view.Anchors = append(view.Anchors, anchorRow{a, lifePath(v.of.ID, a.ID), words[a.ID]})
 	}
@@ -306,6 +311,20 @@ func (t *selectionTable) fill(id string, scores []phasecontext.Explained, cut *s
 		t.Rows = append(t.Rows, r)
 	}
 }
+
+// shorten leaves out the last of many candidates that were left out.
+func (t *selectionTable) shorten() {
+	rows := t.Rows[:0:0]
+	for i := range t.Rows {
+		if i < mostScored || t.Rows[i].Chosen || t.Rows[i].CutBefore {
+			rows = append(rows, t.Rows[i])
+		}
+	}
+	t.Left, t.Rows = len(t.Rows)-len(rows), rows
+}
+
+// mostScored is how many candidates of a selection are listed, besides those that were chosen.
+const mostScored = 300
 
 // Compares reports whether the table is that of a trial, which says what became of each candidate in the run.
 func (t *selectionTable) Compares() bool { return len(t.Rows) > 0 && t.Rows[0].Changed != "" }

@@ -207,6 +207,25 @@ func TestTrialRefused(t *testing.T) {
 	require.Contains(t, text, "windlass context select rules2 --for ")
 }
 
+// TestManyCandidates: a page of a selection among many candidates has those that were chosen and a bounded number of others.
+func TestManyCandidates(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	s := echo.InterSelection{Selected: echo.Selected{Asked: "heuristic", Strategy: "heuristic", Candidates: 5000, Budget: 100, Used: 10, Chosen: []echo.Hash{"1388000000000000"}}, Anchors: []echo.Anchor{}}
+	for i := range 5000 {
+		s.Scores = append(s.Scores, echo.Score{ID: echo.Hash(fmt.Sprintf("%x000000000000", i+1)), Phase: "m", Tokens: 200, Messages: 1, Rank: i + 1, Total: 1 / float64(i+1)})
+	}
+	s.Scores[4999].Chosen, s.Scores[4999].Tokens, s.Scores[4999].ID = true, 10, "1388000000000000"
+	inspectortest.Write(t, home, "made", echo.NewEntry(echo.PhaseKey("tell", 1).Step(echo.StepSelect), s))
+	b := inspectortest.New(t, home, nil)
+	page := b.Open("/sessions/made/selections/tell/select")
+	require.Len(t, row.FindAllString(page, -1), 301)
+	require.Contains(t, page, "/life/1388000000000000")
+	require.Contains(t, plain(page), "4 699 more candidates were left out and are not listed. All of them")
+	require.Contains(t, plain(page), "budget of 100 tokens ends here: 100 left, next would need 200; 1 of what follows still fit")
+	require.Len(t, row.FindAllString(b.Open("/sessions/made/selections/tell/select?whole=1"), -1), 5000)
+}
+
 // TestHostileSelections: whatever was said, the screens of selections show it as text.
 func TestHostileSelections(t *testing.T) {
 	t.Parallel()

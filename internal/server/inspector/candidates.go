@@ -102,6 +102,9 @@ func (s *sums) text() string {
 	return text
 }
 
+// mostPairs is how many pairs of ballots of a step are listed.
+const mostPairs = 200
+
 // mostName is how many bytes of a name are shown in a table.
 const mostName = 120
 
@@ -144,6 +147,8 @@ type stepView struct {
 	Candidates []candidateRow
 	Chart      *scatter // nil: there is nothing to draw
 	Ballots    []ballotRow
+	Left       int // pairs of ballots that are not listed
+	Session    string
 	Scores     []scoreRow
 	Has        shownColumns
 }
@@ -221,7 +226,7 @@ func candidates(v *visit) error {
 }
 
 func (v *visit) newStep(s *inspect.Sounding, st *inspect.SoundingStep) stepView {
-	w := stepView{SoundingStep: st, ID: "step-" + strconv.Itoa(st.Step), Title: quantity.Of(len(st.Candidates), "candidate"), Facts: stepFacts(st), Chart: newScatter(st)}
+	w := stepView{SoundingStep: st, ID: "step-" + strconv.Itoa(st.Step), Title: quantity.Of(len(st.Candidates), "candidate"), Facts: stepFacts(st), Chart: newScatter(st), Session: v.of.ID}
 	if st.Step > 0 {
 		w.Title = fmt.Sprintf("Step %d of refinement: %s", st.Step, w.Title)
 	}
@@ -234,7 +239,8 @@ func (v *visit) newStep(s *inspect.Sounding, st *inspect.SoundingStep) stepView 
 	if !w.Has.Model && len(st.Candidates) > 0 && st.Candidates[0].Model != "" {
 		w.Facts = append(w.Facts, fact{"Model of all", excerpt.Line(st.Candidates[0].Model, mostName)})
 	}
-	for i := range st.Pairs {
+	w.Left = max(len(st.Pairs)-mostPairs, 0)
+	for i := range st.Pairs[:len(st.Pairs)-w.Left] {
 		w.Ballots = append(w.Ballots, newBallotRow(&st.Pairs[i]))
 	}
 	for i := range st.Scores {

@@ -151,7 +151,7 @@ func TestAnswers(t *testing.T) {
 	base := "/sessions/made/candidates/draft"
 	page := b.Open(base + "?a=1&b=2")
 	_, said, _ := strings.Cut(plain(page), "Candidate 1 against")
-	require.Contains(t, said[:200], "Lines only of candidate 1 (-): 113; only of candidate 2 (+): 113. Page 1; nothing that differs is left out.")
+	require.Contains(t, said[:200], "Lines, of long ones sentences, only of candidate 1 (-): 113; only of candidate 2 (+): 113. Page 1; nothing that differs is left out.")
 	require.Contains(t, page, "lines that both have")
 	follow(t, b, page)
 	pages := strings.Count(page, "&amp;page=") / 2
@@ -172,10 +172,35 @@ func TestAnswers(t *testing.T) {
 	require.Contains(t, strings.Join(removed, ""), first[1800])
 	require.Contains(t, strings.Join(added, ""), other[1800])
 
+	// A paragraph is compared by its sentences.
+	const paragraph = "We are sorry for what happened on Monday. The tracking page showed parcels of others. No payment data were shown! %s It is mended; nothing else is left to do."
+	say(t, entries, "draft/sounding1/finish", fmt.Sprintf(paragraph, "We call you."))
+	say(t, entries, "draft/sounding2/finish", fmt.Sprintf(paragraph, "We write to you."))
+	inspectortest.Write(t, home, "letters", entries...)
+	page = b.Open("/sessions/letters/candidates/draft?a=1&b=2")
+	require.Equal(t, []string{"We call you. "}, lines(page, "del"))
+	require.Equal(t, []string{"We write to you. "}, lines(page, "ins"))
+	require.Contains(t, page, `<span class="sign">-… </span>We call you. `)
+
 	require.Contains(t, b.Open(base+"?a=2"), other[1800], "one answer, whole")
 	require.Contains(t, html.UnescapeString(b.Open(base+"?a=3")), "{\n  \"body\": \"bbbbbbbbbbbbbbbbbbbb\",\n  \"title\": \"A\"\n}")
 	require.Contains(t, b.Open(base+"?a=4"), "It has no answer.")
 	require.Contains(t, b.Open(base+"?a=4&b=1.1"), "only of candidate 1.1 (+)")
+}
+
+// TestManyBallots: a page of many ballots has a bounded size.
+func TestManyBallots(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	entries := inspectortest.Sounded("m")
+	for i := range 1000 {
+		entries = append(entries, echo.NewEntry(echo.PhaseKey("draft", 1).Numbered(echo.StepBallot, i+7), echo.Ballot{Pair: 4 + i/2, Reverse: i%2 == 1, Judge: "m", Order: []int{1, 2}, Said: "tie", Why: strings.Repeat("because ", 1000)}))
+	}
+	inspectortest.Write(t, home, "made", entries...)
+	page := inspectortest.New(t, home, nil).Open("/sessions/made/candidates/draft")
+	require.Contains(t, page, "303 more pairs are not listed: <code>windlass soundings made</code> has them.")
+	require.Contains(t, plain(page), "m 1006 1 of 502 pairs (0.2 %)", "they are in the figures")
+	require.Less(t, len(page), 600_000)
 }
 
 // say has a candidate answer something else.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -18,7 +19,7 @@ import (
 type comparison struct {
 	A, B           string // the names of the candidates
 	Same           bool
-	Removed, Added int // lines of the whole comparison
+	Removed, Added int // lines of the whole comparison, of long ones sentences
 	Lines          []diffLine
 	Pages          []page.Link
 	Page           string
@@ -38,6 +39,7 @@ type wholeAnswer struct{ Name, Text string }
 // How much of a comparison is shown.
 const (
 	around     = 3    // lines that both have, before and after those that differ
+	longLine   = 120  // bytes: a longer one is compared by sentences
 	pieceRunes = 2000 // of a line: a longer one is shown in several pieces
 	linesAPage = 400
 	bytesAPage = 60_000
@@ -59,7 +61,7 @@ func answerText(c *inspect.Candidate) string {
 
 // compareAnswers compares what two candidates have answered. Nothing that differs is left out: what has no room is on the next page.
 func (v *visit) compareAnswers(a, b string, first, other *inspect.Candidate) (*comparison, error) {
-	lines := linediff.Of(answerText(first), answerText(other))
+	lines := linediff.Of(parted(answerText(first)), parted(answerText(other)))
 	out := &comparison{A: a, B: b, Same: !linediff.Changed(lines)}
 	for _, l := range lines {
 		switch l.Op {
@@ -91,6 +93,24 @@ func (v *visit) compareAnswers(a, b string, first, other *inspect.Candidate) (*c
 	return out, nil
 }
 
+// goesOn stands before a part of a line that goes on with the part before it. No text that is shown has it.
+const goesOn = "\x00"
+
+// sentenceEnd is where a long line is parted.
+var sentenceEnd = regexp.MustCompile(`[.!?;:] `)
+
+// parted returns a text whose long lines are parted at the ends of sentences, so that a paragraph is compared sentence by sentence.
+func parted(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if len(line) > longLine {
+			line = sentenceEnd.ReplaceAllString(line, "$0\n"+goesOn)
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
 // hunks returns the lines that differ with some around them, and marks in place of the others.
 func hunks(lines []linediff.Line) (out []diffLine) {
 	near := make([]bool, len(lines))
@@ -117,12 +137,13 @@ func hunks(lines []linediff.Line) (out []diffLine) {
 
 // pieces returns a line as it is shown.
 func pieces(l linediff.Line) (out []diffLine) {
-	text := []rune(l.Text)
+	whole, on := strings.CutPrefix(l.Text, goesOn)
+	text := []rune(whole)
 	for len(text) > pieceRunes {
-		out = append(out, diffLine{Op: l.Op, Text: string(text[:pieceRunes]), Piece: len(out) > 0})
+		out = append(out, diffLine{Op: l.Op, Text: string(text[:pieceRunes]), Piece: on || len(out) > 0})
 		text = text[pieceRunes:]
 	}
-	return append(out, diffLine{Op: l.Op, Text: string(text), Piece: len(out) > 0})
+	return append(out, diffLine{Op: l.Op, Text: string(text), Piece: on || len(out) > 0})
 }
 
 // pagesOf parts lines into pages.
@@ -144,7 +165,7 @@ func pagesOf(lines []diffLine) (pages [][]diffLine) {
 // Sign is what stands before a line.
 func (l diffLine) Sign() string {
 	if l.Piece {
-		return "… "
+		return string(l.Op) + "… "
 	}
 	return string(l.Op) + " "
 }

@@ -89,6 +89,7 @@ func (v *visit) trial(f *found) (*trialView, int, error) {
 	switch {
 	case err == nil:
 		t.Table = newTried(v.of.ID, t.Strategy, tried, f)
+		t.Table.shorten()
 		return t, http.StatusOK, nil
 	case ctx.Err() != nil && v.Context().Err() == nil:
 		t.Problem = "This takes longer than a page waits. The command does it, too."
