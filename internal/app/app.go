@@ -163,7 +163,8 @@ func (a *App) AllowEngine(ctx context.Context) error {
 }
 
 // TrySelection makes a trial selection on the entries of a session, see [cards.Try], with the
-// configuration and the secrets of the app, and without what persons have taken out of its context, also what no run has taken yet. With store, ClickHouse is given the cards that it lacks.
+// configuration and the secrets of the app, and without what persons have taken out of its context, also what no run has taken yet.
+// With store, ClickHouse is given the cards that it lacks. Nothing is fetched when t or the app says so.
 func (a *App) TrySelection(ctx context.Context, id string, entries []*echo.Entry, t cards.Trial, store bool) (*cards.Tried, error) {
 	cfg, err := a.Config()
 	if err != nil {
@@ -176,7 +177,8 @@ func (a *App) TrySelection(ctx context.Context, id string, entries []*echo.Entry
 	if t.Withdrawals, _, err = groups.Withdrawals(a.home, id, entries); err != nil {
 		return nil, err
 	}
-	t.Config, t.Secrets, t.CacheDir, t.NoFetch, t.Gate = cfg, KnownSecrets(cfg, nil), db.CacheDir, a.options.NoFetch, a.options.Gate
+	t.Config, t.Secrets, t.CacheDir, t.Gate = cfg, KnownSecrets(cfg, nil), db.CacheDir, a.options.Gate
+	t.NoFetch = t.NoFetch || a.options.NoFetch
 	if !store {
 		return cards.Try(ctx, id, entries, t)
 	}

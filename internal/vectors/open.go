@@ -20,6 +20,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/fetch"
@@ -132,6 +133,27 @@ func Open(ctx context.Context, c Config, progress func(fetch.Progress)) (*Words,
 	if err != nil {
 		return nil, &UnavailableError{Err: err}
 	}
+	return w, nil
+}
+
+// Kept has the table that is on this machine, for who opens it again and again: it is mapped once. It is safe for concurrent use.
+type Kept struct {
+	mu    sync.Mutex // guards what follows
+	words *Words     // nil: not opened yet
+}
+
+// Open opens the table. Nothing is fetched, and a damaged one stays where it is. The error is an [UnavailableError].
+func (k *Kept) Open(c Config) (*Words, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.words != nil {
+		return k.words, nil
+	}
+	w, err := open(c.File())
+	if err != nil {
+		return nil, &UnavailableError{Err: err}
+	}
+	k.words = w
 	return w, nil
 }
 

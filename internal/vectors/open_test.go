@@ -101,6 +101,33 @@ func TestDamagedTableIsFetchedAgain(t *testing.T) {
 	require.EqualError(t, err, "no word vectors: open the word vectors: "+c.File()+" is not a file")
 }
 
+// TestKept: what is kept is opened once, fetches nothing, and leaves a damaged table where it is.
+func TestKept(t *testing.T) {
+	t.Parallel()
+	c, runs := npmWith(t, madeArchive(t), giveArchive)
+	var kept Kept
+	_, err := kept.Open(c)
+	require.ErrorAs(t, err, new(*UnavailableError))
+	require.NoFileExists(t, runs)
+	_, err = Open(t.Context(), c, nil)
+	require.NoError(t, err)
+	table, err := os.ReadFile(c.File())
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(c.File()))
+	require.NoError(t, os.WriteFile(c.File(), []byte("short"), 0o600))
+	_, err = kept.Open(c)
+	require.ErrorIs(t, err, errDamaged)
+	require.FileExists(t, c.File())
+	require.NoError(t, os.Remove(c.File()))
+	require.NoError(t, os.WriteFile(c.File(), table, 0o600))
+	w, err := kept.Open(c)
+	require.NoError(t, err)
+	again, err := kept.Open(Config{})
+	require.NoError(t, err)
+	require.Same(t, w, again)
+	require.Len(t, lines(t, runs), 1)
+}
+
 func TestNoVectors(t *testing.T) {
 	t.Parallel()
 	good := madeArchive(t)

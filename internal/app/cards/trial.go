@@ -62,10 +62,16 @@ type Trial struct {
 	Secrets  *secret.Set          // no model is sent them
 	CacheDir string               // of fetched files
 	NoFetch  bool                 // nothing is fetched
+	Here     *vectors.Kept        // not nil: what would ask a model, fetch or write anything is a [*NotFreeError]
 	Gate     *fetch.Gate          // decides whether word vectors are downloaded
 	Progress func(fetch.Progress) // is told how word vectors are fetched
 	Instead  func(error)          // is told why another embedder than the one of Config is used
 }
+
+// NotFreeError says that a trial would ask a model or fetch something, and is not to.
+type NotFreeError struct{ Why string }
+
+func (e *NotFreeError) Error() string { return e.Why }
 
 // Tried is a trial selection with what it goes by.
 type Tried = phasecontext.Tried
@@ -124,6 +130,8 @@ func (t *Trial) check() error {
 		return failure.Newf(failure.InvalidRequest, "no task to select for")
 	case !slices.Contains(Strategies(), t.Strategy):
 		return failure.New(failure.InvalidRequest, &StrategyError{t.Strategy}, "")
+	case t.Here != nil && asks:
+		return failure.New(failure.InvalidRequest, &NotFreeError{fmt.Sprintf("the strategy %s asks a model, which is paid for", t.Strategy)}, "")
 	case t.Budget < 1:
 		return failure.Newf(failure.InvalidRequest, "a budget of %d: expected 1 or more tokens", t.Budget)
 	case asks && t.Model == "":
@@ -150,6 +158,9 @@ func (t *Trial) embedder(ctx context.Context, router *llm.Router, s cascade.Sele
 		return nil, nil //nolint:nilnil // a strategy that compares nothing by similarity has no embedder
 	}
 	name, local := EmbeddingModel(t.Config), vectors.ConfigFromEnv(t.CacheDir)
+	if t.Here != nil {
+		return t.embedderHere(name, local)
+	}
 	local.Gate = t.Gate
 	e := Embedder{Embedder: contextcards.NewHashed(0), Instead: errNoFetch}
 	if name != EmbedderWords || !t.NoFetch || local.Here() {
@@ -165,4 +176,19 @@ func (t *Trial) embedder(ctx context.Context, router *llm.Router, s cascade.Sele
 		t.Instead(e.Instead)
 	}
 	return e.Embedder, nil
+}
+
+// embedderHere returns an embedder that is on this machine.
+func (t *Trial) embedderHere(name string, local vectors.Config) (contextcards.Embedder, error) {
+	switch name {
+	case EmbedderHashed:
+		return contextcards.NewHashed(0), nil
+	case EmbedderWords:
+		w, err := t.Here.Open(local)
+		if err != nil {
+			return nil, failure.New(failure.InvalidRequest, &NotFreeError{fmt.Sprintf("the strategy %s compares by meaning, and the word vectors for that are not on this machine", t.Strategy)}, "windlass fetch vectors")
+		}
+		return w, nil
+	}
+	return nil, failure.New(failure.InvalidRequest, &NotFreeError{fmt.Sprintf("the strategy %s compares by meaning with %s, which is asked over the network and paid for", t.Strategy, name)}, "")
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/server/page"
@@ -39,9 +40,11 @@ func calls(v *visit) error {
 		return err
 	}
 	view := callsView{head: v.head("calls"), Phase: v.Query().Get("phase"), SQL: callsSQL(v.of.ID)}
+	part, err := echo.ParseKey(view.Phase)
+	under := func(c *inspect.Call) bool { return err == nil && c.Key.Under(part) }
 	var fit []*inspect.Call
 	for i := range r.Calls {
-		if c := &r.Calls[i]; view.Phase == "" || c.Phase == view.Phase || c.Visit.String() == view.Phase {
+		if c := &r.Calls[i]; view.Phase == "" || c.Phase == view.Phase || under(c) {
 			fit = append(fit, c)
 		}
 	}

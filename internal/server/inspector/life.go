@@ -19,7 +19,7 @@ type lifeView struct {
 	Recalled int
 	Uses     []lifeUse
 	UsesLeft int // that are not shown
-	Chosen   []chosen
+	Chosen   []pick
 	said
 	Whole string
 	Width int // calls of the session
@@ -33,8 +33,8 @@ type lifeUse struct {
 	X, W        string // where it is drawn, as attributes of SVG
 }
 
-// chosen is what a selection for a later phase made of the message.
-type chosen struct {
+// pick is what a selection for a later phase made of the message.
+type pick struct {
 	Visit, How, Why string
 	Score           string
 }
@@ -63,7 +63,7 @@ func life(v *visit) error {
 		view.Uses = append(view.Uses, newLifeUse(v.of.ID, u, len(r.Calls)))
 	}
 	for i := range x.Selections {
-		view.Chosen = append(view.Chosen, newChosen(&x.Selections[i]))
+		view.Chosen = append(view.Chosen, newPick(&x.Selections[i]))
 	}
 	view.whole = v.Query().Has("whole")
 	view.add(x.Message)
@@ -78,8 +78,8 @@ func newLifeUse(id string, u inspect.Use, all int) lifeUse {
 	}
 }
 
-func newChosen(s *inspect.SelectionUse) chosen {
-	c := chosen{Visit: s.Visit.String(), How: string(s.Strategy), Why: s.Why}
+func newPick(s *inspect.SelectionUse) pick {
+	c := pick{Visit: s.Visit.String(), How: string(s.Strategy), Why: s.Why}
 	if s.Anchor != "" {
 		c.How, c.Why = "anchor", s.Anchor
 	}

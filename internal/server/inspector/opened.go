@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/inspect/course"
@@ -19,6 +20,9 @@ type opened struct {
 	Record func() (*inspect.Record, error)
 	Course func() *course.Span
 	Matrix func() (*inspect.Matrix, error)
+
+	Soundings func() ([]inspect.Sounding, error)
+	Kinds     func() map[echo.NodeType]bool // of its entries
 }
 
 func newOpened(r *archive.Reading, stamp archive.Stamp) *opened {
@@ -31,6 +35,20 @@ func newOpened(r *archive.Reading, stamp archive.Stamp) *opened {
 			return nil, err
 		}
 		return of.Matrix()
+	})
+	o.Soundings = sync.OnceValues(func() ([]inspect.Sounding, error) {
+		of, err := o.Record()
+		if err != nil {
+			return nil, err
+		}
+		return of.AllSoundings()
+	})
+	o.Kinds = sync.OnceValue(func() map[echo.NodeType]bool {
+		kinds := map[echo.NodeType]bool{}
+		for _, e := range r.Entries {
+			kinds[e.NodeType] = true
+		}
+		return kinds
 	})
 	return o
 }

@@ -91,7 +91,9 @@ func (s *Service) open(ctx context.Context) error {
 		Screens: []page.Screens{
 			overview.New(overview.Options{Archive: s.host.Archive(), Grants: desk}),
 			web.Screens(),
-			inspector.New(inspector.Options{Archive: s.host.Archive(), Runs: control{s.host}, Price: s.options.App.Price, Patience: 400 * time.Millisecond}),
+			inspector.New(inspector.Options{
+				Archive: s.host.Archive(), Runs: control{s.host}, Price: s.options.App.Price, Selections: &selections{app: s.options.App}, Patience: 400 * time.Millisecond,
+			}),
 		},
 	})
 	if err != nil {

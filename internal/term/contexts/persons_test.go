@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/chosen"
 	"github.com/windlass-run/windlass/internal/inspect"
 )
 
@@ -27,9 +28,9 @@ func TestChoicesOfPersonsInWords(t *testing.T) {
 		"the best answer of the steps before, chosen by ada":                     {Step: 1, How: echo.ChoicePerson, Person: said("A")},
 		"candidate 1, by the policy of the frontier of quality and cost":         {Winner: 1, How: echo.ChoicePareto, Person: late},
 	} {
-		require.Equal(t, want, keptText(&inspect.SoundingStep{Choice: &c}))
+		require.Equal(t, want, chosen.Why(&c))
 	}
-	require.Equal(t, "a person is to choose: windlass answer 7k2mq00000", keptText(&inspect.SoundingStep{Waits: "7k2mq00000"}))
+	require.Equal(t, "a person is to choose: windlass answer 7k2mq00000", (&inspect.SoundingStep{Waits: "7k2mq00000"}).Why())
 
 	for word, want := range map[string]string{
 		"A":    "A of 2 answers, candidate 2",
@@ -46,5 +47,5 @@ func TestChoicesOfPersonsInWords(t *testing.T) {
 	won := func(rank, rating int) *inspect.Candidate {
 		return &inspect.Candidate{Standing: &echo.Standing{State: echo.CandidateWon, Rank: rank, Rating: rating}}
 	}
-	require.Equal(t, []string{"won, rank 1", "won, rated 4", "won"}, []string{candidateState(won(1, 0)), candidateState(won(0, 4)), candidateState(won(0, 0))})
+	require.Equal(t, []string{"won, rank 1", "won, rated 4", "won"}, []string{won(1, 0).State(), won(0, 4).State(), won(0, 0).State()})
 }

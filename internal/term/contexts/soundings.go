@@ -3,7 +3,6 @@ package contexts
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -41,7 +40,7 @@ func (p *printer) step(s *inspect.Sounding, st *inspect.SoundingStep) {
 		p.table(scoresTable(st))
 	}
 	p.line("")
-	p.fact("kept", "%s", keptText(st))
+	p.fact("kept", "%s", st.Why())
 	if st.Choice != nil && st.Choice.Person != nil {
 		p.fact("person", "%s", personText(st.Choice.Person))
 	}
@@ -52,10 +51,10 @@ func (p *printer) step(s *inspect.Sounding, st *inspect.SoundingStep) {
 		p.fact("judge", "%s", judgeText(&st.Judges[i]))
 	}
 	if st.Choice != nil && st.Choice.Prefix != nil {
-		p.fact("prefix", "%s", prefixText(st.Choice.Prefix))
+		p.fact("prefix", "%s", chosen.Saved(st.Choice.Prefix, term.Count))
 	}
 	if st.Choice != nil && st.Choice.Room != nil {
-		p.fact("budget", "%s", roomText(st.Choice.Room))
+		p.fact("budget", "%s", chosen.Room(st.Choice.Room, term.Count))
 	}
 }
 
@@ -105,7 +104,7 @@ func candidateCells(c *inspect.Candidate, graded, valued, pretend bool) []string
 	if c.Kept {
 		mark = "*"
 	}
-	cells := []string{mark, strconv.Itoa(c.Number), term.Cell(c.Model), mutationText(c.Mutation), candidateState(c), standing(c, votes), standing(c, evidence)}
+	cells := []string{mark, strconv.Itoa(c.Number), term.Cell(c.Model), mutationText(c.Mutation), c.State(), standing(c, votes), standing(c, evidence)}
 	if graded {
 		cells = append(cells, standing(c, quality))
 	}
@@ -150,29 +149,6 @@ func mutationText(m *echo.Mutation) string {
 	return term.Cut(term.OneLine(m.Mode+": "+m.Entry), 40)
 }
 
-// candidateState is what became of a candidate, or what it does, and what a person has said of it.
-func candidateState(c *inspect.Candidate) string {
-	switch s := c.Standing; {
-	case s == nil:
-		return c.Status.String()
-	case s.Rank > 0:
-		return fmt.Sprintf("%s, rank %d", stateText(c), s.Rank)
-	case s.Rating > 0:
-		return fmt.Sprintf("%s, rated %d", stateText(c), s.Rating)
-	}
-	return stateText(c)
-}
-
-func stateText(c *inspect.Candidate) string {
-	if c.Standing.SameAs > 0 && c.Standing.State == echo.CandidateSame {
-		return fmt.Sprintf("same as %d", c.Standing.SameAs)
-	}
-	if c.Standing.Copies > 1 {
-		return fmt.Sprintf("%s, %d copies", c.Standing.State, c.Standing.Copies)
-	}
-	return string(c.Standing.State)
-}
-
 // standing is a figure of the choice, nothing before there is one.
 func standing(c *inspect.Candidate, figure func(*echo.Standing) string) string {
 	if c.Standing == nil {
@@ -205,46 +181,10 @@ func pairTable(st *inspect.SoundingStep) *term.Table {
 	t := term.NewTable(">pair", "judge", "shown", "named", "reversed", "vote", "why")
 	for i := range st.Pairs {
 		pair := &st.Pairs[i]
-		vote := "none"
-		if n, ok := pair.Vote(); ok {
-			vote = strconv.Itoa(n)
-		} else if pair.Flipped() {
-			vote = "none: flipped"
-		}
-		judge, why := "", ""
-		for _, b := range []*echo.Ballot{pair.Second, pair.First} {
-			if b != nil {
-				judge, why = b.Judge, cmp.Or(why, b.Problem, b.Why)
-			}
-		}
-		t.Add(strconv.Itoa(pair.Pair), term.Cell(judge), shownText(pair.First), saidText(pair.First), saidText(pair.Second), vote, term.Cut(term.OneLine(why), 200))
+		judge, why := pair.Said()
+		t.Add(strconv.Itoa(pair.Pair), term.Cell(judge), chosen.Shown(pair.First), chosen.Named(pair.First), chosen.Named(pair.Second), pair.Outcome(), term.Cut(term.OneLine(why), 200))
 	}
 	return t.Key("pair").Drop("judge", "shown", "reversed", "named").WrapLast()
-}
-
-// shownText is the order in which candidates were shown.
-func shownText(b *echo.Ballot) string {
-	if b == nil {
-		return ""
-	}
-	order := make([]string, len(b.Order))
-	for i, n := range b.Order {
-		order[i] = strconv.Itoa(n)
-	}
-	return strings.Join(order, " ")
-}
-
-// saidText is the candidate that a ballot names.
-func saidText(b *echo.Ballot) string {
-	switch {
-	case b == nil:
-		return "not held"
-	case b.Winner != nil:
-		return strconv.Itoa(*b.Winner)
-	case b.Problem != "":
-		return "no verdict"
-	}
-	return "tie"
 }
 
 func scoresTable(st *inspect.SoundingStep) *term.Table {
@@ -263,87 +203,14 @@ func scoresTable(st *inspect.SoundingStep) *term.Table {
 	return t.Key("candidate").Drop("judge").WrapLast()
 }
 
-// keptText says which candidate is kept, and why.
-func keptText(st *inspect.SoundingStep) string {
-	c := st.Choice
-	if c == nil {
-		return st.Unchosen()
-	}
-	which := fmt.Sprintf("candidate %d", c.Winner)
-	switch {
-	case c.Winner == 0:
-		which = "the best answer of the steps before"
-	case c.How == echo.ChoiceNone:
-		return "none, as " + chosen.By(c.Person) + " has rejected all"
-	case c.Winner < 0:
-		which = "one answer that was written from all"
-	}
-	return which + ", " + howText(c)
-}
-
-var howTexts = map[echo.ChoiceHow]string{
-	echo.ChoiceOnly: "the only one that was left to choose from", echo.ChoiceSame: "as all answers are the same", echo.ChoiceAggregate: "by the aggregator",
-	echo.ChoiceCost: "by quality and cost together", echo.ChoicePareto: "by the policy of the frontier of quality and cost",
-}
-
-// tieTexts say which one of a tie is taken.
-var tieTexts = map[echo.ChoiceHow]string{
-	echo.ChoiceCheapest: "the cheapest is taken", echo.ChoiceFirst: "the first is taken", echo.ChoiceUnpriced: "the first is taken, as no cost is known",
-}
-
-func howText(c *echo.Choice) string {
-	switch {
-	case c.How == echo.ChoicePerson:
-		return "chosen by " + chosen.By(c.Person)
-	case c.Person != nil && !c.Person.TimedOut:
-		return fmt.Sprintf("a tie in the words of %s, of which %s", chosen.By(c.Person), tieTexts[c.How])
-	case c.How == echo.ChoiceFirst && !c.Tie:
-		return "the first, as nobody has chosen in time"
-	}
-	if text, ok := howTexts[c.How]; ok {
-		return text
-	}
-	if c.Tie && c.Pairs == 0 {
-		return "as no answer got points, and of a tie " + tieTexts[c.How]
-	}
-	held := term.Plural(c.Pairs, "pair") + " of ballots" // how many of them were flipped, the judge's own line says
-	needed := cmp.Or(c.Needed, 1/(1-c.Confidence))
-	if c.Tie {
-		reason := fmt.Sprintf("the evidence is %s and %s was needed for confidence %g", number(c.EValue), number(needed), c.Confidence)
-		if c.EValue >= needed {
-			reason += ", but it does not tell the best from each other one"
-		}
-		return fmt.Sprintf("a tie, of which %s: %s, after %s", tieTexts[c.How], reason, held)
-	}
-	return fmt.Sprintf("by votes: the evidence is %s, %s was needed for confidence %g, after %s", number(c.EValue), number(needed), c.Confidence, held)
-}
-
 // personText says what a person has said of candidates: who, what, when and why.
 func personText(p *echo.Chooser) string {
-	at := p.At.UTC().Format("2006-01-02 15:04:05 UTC")
-	if p.TimedOut {
-		return "nobody has chosen until " + at
-	}
-	text := fmt.Sprintf("%s by %s at %s: %s", chosen.By(p), p.Via, at, saidBy(p))
-	if p.Why != "" {
+	text := chosen.Person(p)
+	if p.Why != "" && !p.TimedOut {
 		text += fmt.Sprintf(", %q", term.Cut(term.OneLine(p.Why), 200))
 	}
 	return text
 }
-
-// saidBy is what a person has said, with the numbers of the candidates.
-func saidBy(p *echo.Chooser) string {
-	at := slices.Index(p.Labels, p.Said)
-	switch {
-	case at >= 0 && at < len(p.Order):
-		return fmt.Sprintf("%s of %s, candidate %d", p.Said, term.Plural(len(p.Order), "answer"), p.Order[at])
-	case p.Said != "":
-		return fmt.Sprintf("%s of %s", p.Said, term.Plural(len(p.Order), "answer"))
-	}
-	return term.Plural(len(p.Order), "answer") + " in order, or rated"
-}
-
-func number(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }
 
 func judgeText(j *inspect.Judge) string {
 	unknown := 0
@@ -361,25 +228,4 @@ func judgeText(j *inspect.Judge) string {
 		text += fmt.Sprintf(", %d without a verdict", j.Problems)
 	}
 	return text + ", " + quantity.Cost(j.CostUSD, unknown)
-}
-
-// roomText says why no candidate was added.
-func roomText(r *echo.Room) string {
-	text := "no candidate was added, as the budget does not cover one more and its judging: "
-	switch {
-	case r.Unknown:
-		return text + "what some calls cost is not known"
-	case r.NeededUSD > r.LeftUSD:
-		return text + fmt.Sprintf("%s by the estimate, and %s is left", term.USD(r.NeededUSD), term.USD(r.LeftUSD))
-	}
-	return text + fmt.Sprintf("%s tokens by the estimate, and %s are left", term.Count(r.NeededTokens), term.Count(r.LeftTokens))
-}
-
-func prefixText(x *echo.Prefix) string {
-	saved := "what that saved is not known"
-	if x.SavedUSD != nil {
-		saved = "which saved " + term.USD(*x.SavedUSD)
-	}
-	return fmt.Sprintf("%s tokens are shared: %s waited for the first answer to begin, and %s tokens came from the cache, %s",
-		term.Count(x.Shared), term.Plural(x.Waited, "candidate"), term.Count(x.Cached), saved)
 }

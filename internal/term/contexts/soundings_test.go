@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/chosen"
 	"github.com/windlass-run/windlass/internal/inspect"
+	"github.com/windlass-run/windlass/internal/term"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -89,18 +91,18 @@ func TestSoundings(t *testing.T) {
 func TestChoicesInWords(t *testing.T) {
 	t.Parallel()
 	tie := func(how echo.ChoiceHow, value float64) string {
-		return howText(&echo.Choice{How: how, Tie: true, Confidence: 0.9, Needed: 10, EValue: value, Pairs: 2, Flipped: 1})
+		return chosen.Why(&echo.Choice{Winner: 1, How: how, Tie: true, Confidence: 0.9, Needed: 10, EValue: value, Pairs: 2, Flipped: 1})
 	}
-	require.Equal(t, "a tie, of which the cheapest is taken: the evidence is 2 and 10 was needed for confidence 0.9, after 2 pairs of ballots", tie(echo.ChoiceCheapest, 2))
+	require.Equal(t, "candidate 1, a tie, of which the cheapest is taken: the evidence is 2 and 10 was needed for confidence 0.9, after 2 pairs of ballots", tie(echo.ChoiceCheapest, 2))
 	require.Contains(t, tie(echo.ChoiceFirst, 2), "a tie, of which the first is taken: the evidence")
 	require.Contains(t, tie(echo.ChoiceUnpriced, 2), "a tie, of which the first is taken, as no cost is known: the evidence")
 	require.Contains(t, tie(echo.ChoiceFirst, 12), "the evidence is 12 and 10 was needed for confidence 0.9, but it does not tell the best from each other one, after")
-	require.Equal(t, "as no answer got points, and of a tie the first is taken, as no cost is known", howText(&echo.Choice{How: echo.ChoiceUnpriced, Tie: true}))
+	require.Equal(t, "candidate 1, as no answer got points, and of a tie the first is taken, as no cost is known", chosen.Why(&echo.Choice{Winner: 1, How: echo.ChoiceUnpriced, Tie: true}))
 	for want, room := range map[string]echo.Room{
 		"$0.6200 by the estimate, and $0.4000 is left":     {NeededUSD: 0.62, LeftUSD: 0.4},
 		"2,000 tokens by the estimate, and 1,500 are left": {NeededUSD: 0.1, LeftUSD: 0.4, NeededTokens: 2000, LeftTokens: 1500},
 		"what some calls cost is not known":                {NeededUSD: 0.62, LeftUSD: 0.4, Unknown: true},
 	} {
-		require.Equal(t, "no candidate was added, as the budget does not cover one more and its judging: "+want, roomText(&room))
+		require.Equal(t, "no candidate was added, as the budget does not cover one more and its judging: "+want, chosen.Room(&room, term.Count))
 	}
 }

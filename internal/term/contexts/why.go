@@ -6,6 +6,7 @@ import (
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/inspect"
+	"github.com/windlass-run/windlass/internal/selected"
 	"github.com/windlass-run/windlass/internal/term"
 )
 
@@ -72,14 +73,7 @@ func selectionUseTable(uses []inspect.SelectionUse) *term.Table {
 		}
 		s := u.Score
 		cells := scoreCells(s)
-		outcome := "left out"
-		switch {
-		case s.Chosen:
-			outcome = "chosen"
-		case s.Rank > 0:
-			outcome = fmt.Sprintf("left out: no room for its %s tokens", term.Count(s.Tokens))
-		}
-		t.Add(append(append([]string{u.Visit.String(), string(u.Strategy)}, cells...), outcome)...)
+		t.Add(append(append([]string{u.Visit.String(), string(u.Strategy)}, cells...), selected.Outcome(s, term.Count))...)
 	}
 	return t.Key("selected for").Drop("keyword", "recency", "meaning", "callout", "by", "rank", "total")
 }
