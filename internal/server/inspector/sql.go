@@ -42,11 +42,12 @@ WHERE session_id = ` + figures.Quoted(id) + ` AND key = ` + figures.Quoted(c.Key
 ORDER BY position`
 }
 
-// lifeSQL is the query behind the life of a message.
+// lifeSQL is the query behind the life of a message. A call that a fork has copied was paid for elsewhere.
 func lifeSQL(id string, h echo.Hash) string {
 	return `SELECT key, position, form, reason, tokens
 FROM sent_messages
 WHERE session_id = ` + figures.Quoted(id) + ` AND content_hash = ` + figures.Quoted(string(h)) + `
+    AND key NOT IN (SELECT key FROM context_calls WHERE session_id = ` + figures.Quoted(id) + ` AND copied)
 ORDER BY key, position`
 }
 
