@@ -29,3 +29,6 @@ const (
 	ChartScript = "/page/" + name + "/uPlot.iife.min.js"
 	ChartStyle  = "/page/" + name + "/uPlot.min.css"
 )
+
+// EditorScript is the address of the editor of texts, which makes the global windlassEditor.
+const EditorScript = "/page/" + name + "/editor.min.js"
