@@ -15,6 +15,7 @@ import (
 	"net/url"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/server"
 	"github.com/windlass-run/windlass/internal/server/grants"
@@ -199,5 +200,6 @@ func worded(p *server.Problem) string {
 	if p.Try != "" {
 		text += " Try: " + p.Try
 	}
+	text, _ = excerpt.Unhidden(text)
 	return text
 }

@@ -8,9 +8,11 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/internal/app/input"
+	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/server"
 )
 
@@ -74,6 +76,9 @@ func fieldsOf(ctx context.Context, c *cascade.Cascade, given url.Values) (fields
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		if _, hidden := excerpt.FirstHidden(name); hidden || !utf8.ValidString(name) {
+			continue // no form has such a name; it can be among the other inputs
+		}
 		f := byName[name]
 		f.Name, f.At = name, "input."+name
 		if given.Has(f.At) {

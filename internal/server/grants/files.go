@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/cascade/library"
 	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/llm/script"
 	"github.com/windlass-run/windlass/internal/quantity"
@@ -31,8 +32,8 @@ const (
 )
 
 // Files returns the cascade files below the roots by the names that runs are started by, sorted, and what was not looked at.
-// Of files with the same name that of the first root counts. Those whose names begin with a dot, of tools and of scripts, are
-// left out.
+// Of files with the same name that of the first root counts. Those of tools and of scripts are left out, and those whose names
+// begin with a dot or have characters that are not seen.
 func (g *Grants) Files(ctx context.Context) (names, notes []string) {
 	for _, r := range g.roots {
 		l := lister{ctx: ctx, fsys: r.tree.FS}
@@ -89,7 +90,7 @@ func isListed(name string) bool { return !strings.HasPrefix(name, ".") && name !
 
 // isCascadeName reports whether a file with this name, which has slashes, can be listed.
 func isCascadeName(name string) bool {
-	if !fs.ValidPath(name) || strings.ContainsAny(name, "\\\x00") || !library.IsPath(name) || cascade.IsToolFile(name) || script.IsFile(name) {
+	if _, hidden := excerpt.FirstHidden(name); hidden || !fs.ValidPath(name) || strings.Contains(name, "\\") || !library.IsPath(name) || cascade.IsToolFile(name) || script.IsFile(name) {
 		return false
 	}
 	return !slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return !isListed(part) })

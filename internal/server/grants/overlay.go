@@ -16,10 +16,11 @@ type overlay struct {
 	text []byte
 }
 
-// over returns the trees with a text in the place of that of a file of one of them, and that one.
+// over returns the trees with a text in the place of that of a file of one of them, and that one. It has no name, as if it were
+// the working folder.
 func over(trees library.Trees, of *library.Tree, name string, text []byte) (library.Trees, *library.Tree) {
 	with := *of
-	with.FS = overlay{of.FS, name, text}
+	with.FS, with.Name = overlay{of.FS, name, text}, ""
 	out := make(library.Trees, len(trees))
 	for i, t := range trees {
 		out[i] = t

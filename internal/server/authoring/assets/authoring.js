@@ -113,21 +113,22 @@
     for (const s of at(where.path)) {
       for (const [key, value] of Object.entries(s.properties ?? {})) {
         if (where.keys.includes(key) || options.has(key)) continue;
-        options.set(key, { label: key, info: about(value), type: "property", apply: language === "json" ? JSON.stringify(key) + begins(value) : key + begins(value).replace("\n", "") });
+        options.set(key, { label: key, info: about(value), apply: language === "json" ? JSON.stringify(key) + begins(value) : key + begins(value).replace("\n", "") });
       }
     }
     return [...options.values()];
   };
+  const isDefault = "the default";
   const values = (where) => {
     const options = new Map(), path = where.list ? [...where.path, "*"] : where.key === undefined ? where.path : [...where.path, where.key];
     const offer = (value, info) => {
       const text = language === "json" ? JSON.stringify(value) : typeof value === "string" && !/^[\w][\w ./@-]*$/.test(value) ? JSON.stringify(value) : String(value);
-      if (!options.has(text)) options.set(text, { label: String(value), apply: text, info, type: "enum" });
+      if (!options.has(text)) options.set(text, { label: String(value), apply: text, info, boost: info === isDefault ? 1 : 0 });
     };
     for (const s of at(path)) {
       for (const value of s.enum ?? []) offer(value, "");
-      if (s.type === "boolean") [true, false].forEach((value) => offer(value, value === s.default ? "the default" : ""));
-      else if (s.default !== undefined && typeof s.default !== "object") offer(s.default, "the default");
+      if (s.type === "boolean") [true, false].forEach((value) => offer(value, value === s.default ? isDefault : ""));
+      else if (s.default !== undefined && typeof s.default !== "object") offer(s.default, isDefault);
       for (const example of s.examples ?? []) if (typeof example !== "object" && !s.enum) offer(example, "an example");
     }
     return [...options.values()];
@@ -185,7 +186,8 @@
   };
   const draw = (now) => {
     const picture = graph.querySelector("#picture"), text = graph.querySelector("#graphText");
-    if (!now) return; // the last one that could be drawn stays
+    document.getElementById("graphNote").textContent = now || !text ? "" : "The text has errors: this is the graph of it as it was before.";
+    if (!now) return;
     if (picture && text && now.picture) {
       picture.src = now.picture;
       picture.alt = now.alt;
@@ -239,13 +241,14 @@
     },
   });
   area.hidden = true;
+  place.className = "on";
   document.getElementById("keys").textContent = "Ctrl+Space completes keys and values, F8 goes to what is wrong next, Tab leaves the text.";
   form.addEventListener("submit", () => {
     area.value = editor.text();
     leaving = true;
   });
   addEventListener("beforeunload", (e) => {
-    if (!leaving && editor.text() !== saved) e.preventDefault();
+    if (!leaving && ("changed" in place.dataset || editor.text() !== saved)) e.preventDefault();
   });
   addEventListener("pageshow", () => { leaving = false; });
   ask();

@@ -53,7 +53,7 @@ export function create({ parent, text, language, label, complete, changed }) {
       extensions: [
         lineNumbers(), foldGutter(), lintGutter(), highlightSpecialChars(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(),
         highlightActiveLine(), search({ top: true }), syntaxHighlighting(colours), theme, language === "json" ? json() : yaml(),
-        autocompletion({ override: [(context) => complete(context.state.doc.sliceString(0, context.pos), context.explicit)] }),
+        autocompletion({ icons: false, override: [(context) => complete(context.state.doc.sliceString(0, context.pos), context.explicit)] }),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap]),
         EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", autocapitalize: "off" }),
         EditorView.updateListener.of((update) => { if (update.docChanged) changed(); }),
