@@ -22,6 +22,7 @@ import (
 	"github.com/windlass-run/windlass/internal/server/grants"
 	"github.com/windlass-run/windlass/internal/server/page"
 	"github.com/windlass-run/windlass/internal/waits"
+	"github.com/windlass-run/windlass/schema"
 )
 
 const (
@@ -274,7 +275,7 @@ func TestSaveRefuses(t *testing.T) {
 	}{
 		"errors":      {nil, []string{"text", broken}, 422, "the text has errors, and is not saved with them. Try: correct what is listed, and save again"},
 		"no right":    {func(_ *bench, o *authoring.Options) { o.Edit = false }, []string{"text", other}, 403, "this server changes no files. Try: windlass ui --edit"},
-		"stale":       {func(b *bench, _ *authoring.Options) { b.write("x.json", good+"\n") }, []string{"text", other, "version", strings.Repeat("0", 64)}, 409, "The file has changed since it was opened here. Nothing was saved: your text is below, and x.json is as somebody else left it."},
+		"stale":       {func(b *bench, _ *authoring.Options) { b.write("x.json", good+"\n") }, []string{"text", other, "version", strings.Repeat("0", 64)}, 409, "The file has changed since it was opened here. Nothing was saved: your text is below, with what it would change in the file as it is now."},
 		"too large":   {nil, []string{"text", good + strings.Repeat(" ", 512<<10)}, 422, "The text has 524512 bytes, and this page takes 512 KiB at most. Change it with another editor. Nothing was changed."},
 		"far too":     {nil, []string{"text", strings.Repeat(" ", 3<<20)}, 413, "The answer is longer than the page takes. Nothing was changed."},
 		"not seen":    {nil, []string{"text", strings.Replace(good, "hello", "hel\u202elo", 1)}, 422, "The text has characters that are not seen, such as U+202E. Change it with another editor. Nothing was changed."},
@@ -303,6 +304,10 @@ func TestSaveRefuses(t *testing.T) {
 			require.Equal(t, tt.want, noteOf(w))
 			require.Equal(t, before, b.read("x.json"))
 			require.Len(t, b.audit, 1, "who was refused is kept")
+			if name == "stale" {
+				require.Contains(t, w.Body.String(), "<del>- "+html.EscapeString(strings.TrimSpace(good))+"</del>")
+				require.Contains(t, w.Body.String(), "<ins>+ "+html.EscapeString(strings.TrimSpace(other))+"</ins>")
+			}
 			require.Equal(t, audit.Refused, b.audit[0].Outcome)
 			if m := text.FindStringSubmatch(w.Body.String()); m != nil {
 				require.Equal(t, tt.sent[1], html.UnescapeString(m[1]), "the text that was written is still there")
@@ -413,4 +418,36 @@ func TestRunRefuses(t *testing.T) {
 	none := newBench(t, map[string]string{"good.json": good}, func(o *authoring.Options) { o.Runs = nil })
 	w := none.post("good.json", "do", "run")
 	require.Equal(t, "this server runs nothing.", noteOf(w))
+}
+
+// TestSchema: the JSON Schema of cascades is a file that a browser keeps while it is the same.
+func TestSchema(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, nil, nil)
+	w := b.ask(http.MethodGet, "/page/authoring/cascade.schema.json", nil)
+	require.Equal(t, http.StatusOK, w.Code)
+	require.Equal(t, "application/json", w.Header().Get("Content-Type"))
+	require.Equal(t, schema.CascadeJSON(), w.Body.Bytes())
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/page/authoring/cascade.schema.json", nil)
+	r.Header.Set("If-None-Match", w.Header().Get("ETag"))
+	again := httptest.NewRecorder()
+	b.page.ServeHTTP(again, r)
+	require.Equal(t, http.StatusNotModified, again.Code)
+}
+
+// TestDraftOfSeveralFiles: a text that is not saved is found by its new id, and what is wrong with a file that it names is
+// reported of that file.
+func TestDraftOfSeveralFiles(t *testing.T) {
+	t.Parallel()
+	naming := func(id, child string) string {
+		return `{"cascade_id": "` + id + `", "phases": [{"name": "a", "instructions": "x", "sub_cascades": ["` + child + `"]}]}`
+	}
+	b := newBench(t, map[string]string{"main.json": naming("main", "child.json"), "child.json": naming("child", "leaf"), "leaf.yaml": "cascade_id: leaf\nphases: [{name: a, instructions: x}]\n"}, nil)
+	require.Contains(t, b.get("/cascades/main.json"), `class="state">ok<`)
+	w := b.post("main.json", "do", "check", "text", naming("leaf", "child.json"))
+	require.Contains(t, w.Body.String(), "leaf&#34;: leaf.yaml, main.json", "two files have the id by now")
+	b.write("child.json", broken)
+	shown := b.get("/cascades/main.json")
+	require.Contains(t, shown, "<code>child.json:")
+	require.Contains(t, shown, "the cascade child.json is not valid")
 }

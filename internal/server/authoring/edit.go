@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/internal/audit"
 	"github.com/windlass-run/windlass/internal/excerpt"
+	"github.com/windlass-run/windlass/internal/linediff"
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/server"
 	"github.com/windlass-run/windlass/internal/server/grants"
@@ -36,6 +37,13 @@ type fileView struct {
 	Run     *runView // nil: it cannot be run
 	Good    string   // what was done
 	Problem string   // what was not done, and why
+	Changes []change // in which lines the text is another one than the file has by now
+}
+
+// change is a line that only the file has, or only the text.
+type change struct {
+	Removed bool // only the file has it
+	Text    string
 }
 
 // editor is the text of a file, and what its script is told.
@@ -212,8 +220,7 @@ func (a *author) save(v *page.Visit, f *grants.File, text string, view *fileView
 	var stale *grants.StaleError
 	switch {
 	case errors.As(err, &stale):
-		view.Problem = "The file has changed since it was opened here. Nothing was saved: your text is below, and " + f.Name + " is as somebody else left it."
-		return a.page(v, http.StatusConflict, view)
+		return a.stale(v, text, view)
 	case err != nil:
 		p := server.ProblemOf(err)
 		if p.Kind == server.Internal {
@@ -227,6 +234,24 @@ func (a *author) save(v *page.Visit, f *grants.File, text string, view *fileView
 		return err
 	}
 	return v.Redirect(view.Path + "?saved=" + now.Version)
+}
+
+// mostChanges is how many lines are shown in which a text and a file differ.
+const mostChanges = 200
+
+// stale shows a text that was not saved, with what it would change in the file as that is by now.
+func (a *author) stale(v *page.Visit, text string, view *fileView) error {
+	view.Problem = "The file has changed since it was opened here. Nothing was saved: your text is below, with what it would change in the file as it is now."
+	now, err := a.open(view.Name)
+	if err != nil {
+		return err
+	}
+	for _, l := range linediff.Of(asSent(string(now.Text)), asSent(text)) {
+		if l.Op != linediff.Both && len(view.Changes) < mostChanges {
+			view.Changes = append(view.Changes, change{l.Op == linediff.Old, l.Text})
+		}
+	}
+	return a.page(v, http.StatusConflict, view)
 }
 
 // mayFile says why a text is not saved, without looking at the file.
