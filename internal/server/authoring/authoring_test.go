@@ -182,6 +182,10 @@ func TestList(t *testing.T) {
 	require.Contains(t, shown, "<code>4:5</code> ")
 	require.Contains(t, shown, `<span class="state">ok</span>`)
 	require.NotContains(t, shown, "changes none")
+	require.Contains(t, shown, `<code>broken</code></td>`)
+	require.Contains(t, shown, `dir="auto">a</td>`, "a file with errors has phases, too")
+	require.Equal(t, []string{"/cascades/flows/good.json"}, hrefs(b.get("/cascades?file=ws/g"), "/cascades/"))
+	require.Contains(t, b.get("/cascades?file=none"), "No cascade file has that in its name.")
 	require.Contains(t, newBench(t, nil, nil).get("/cascades"), "There are no cascades here.")
 }
 

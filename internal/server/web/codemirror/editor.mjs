@@ -52,7 +52,7 @@ export function create({ parent, text, language, label, complete, changed }) {
       doc: text,
       extensions: [
         lineNumbers(), foldGutter(), lintGutter(), highlightSpecialChars(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(),
-        highlightActiveLine(), search({ top: true }), syntaxHighlighting(colours), theme, language === "json" ? json() : yaml(),
+        highlightActiveLine(), EditorView.lineWrapping, search({ top: true }), syntaxHighlighting(colours), theme, language === "json" ? json() : yaml(),
         autocompletion({ icons: false, override: [(context) => complete(context.state.doc.sliceString(0, context.pos), context.explicit)] }),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, ...lintKeymap]),
         EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", autocapitalize: "off" }),
