@@ -104,8 +104,12 @@ func TestAuthoring(t *testing.T) {
 	b.picture("authoring-file")
 	b.small("file")
 	b.to("editor")
-	b.ctrl(kb.Home)
-	b.press(strings.Repeat(kb.ArrowDown, 6) + kb.End + ",")
+	toInstructions := func() {
+		b.ctrl(kb.Home)
+		b.press(strings.Repeat(kb.ArrowDown, 6) + kb.End)
+	}
+	toInstructions()
+	b.press(",")
 	b.enterKey()
 	b.press(`"instructons": "x"`)
 	b.until(`document.getElementById("found").innerText.includes("instructons")`)
@@ -113,7 +117,7 @@ func TestAuthoring(t *testing.T) {
 	require.Contains(t, b.text("#state"), "error")
 	b.picture("authoring-mistake")
 	b.ctrl("k", chromedp.ModifierShift)
-	b.press(kb.ArrowUp + kb.End)
+	toInstructions()
 	b.enterKey()
 	b.press(`"tem`)
 	b.until(shadow + `.querySelector(".cm-tooltip-autocomplete")?.innerText.includes("temperature")`)
@@ -173,4 +177,36 @@ func TestAuthoringLines(t *testing.T) {
 	b.press("draft")
 	b.until(`document.getElementById("found").innerText.includes("draftnowhere")`)
 	b.keepsPolicy()
+}
+
+// TestAuthoringWithoutScripts writes, checks, saves and runs a text where a browser runs no scripts.
+func TestAuthoringWithoutScripts(t *testing.T) {
+	s, b := authoring(t)
+	call(b, setScripts, scriptsOff)
+	b.open(s.base + "/cascades/cascades/hello.json")
+	require.Empty(t, b.text("#keys"))
+	write := func(text string) {
+		t.Helper()
+		b.to("text")
+		b.ctrl("a")
+		call(b, input.InsertText, input.InsertTextParams{Text: text})
+	}
+	write(strings.Replace(hello, "instructions", "instructons", 1))
+	b.picture("authoring-plain")
+	b.small("without scripts")
+	b.to("Check")
+	b.submit()
+	require.Contains(t, b.text("#found"), "instructons")
+	b.to("Save")
+	b.submit()
+	require.Contains(t, b.text(".note.bad"), "the text has errors, and is not saved with them.")
+	write(strings.Replace(hello, "Check it.", "Check it twice.", 1))
+	b.to("Save")
+	b.submit()
+	require.Equal(t, "Saved.", b.text(".note.good"))
+	b.to("input-0")
+	b.press("boats")
+	b.to("Run")
+	b.submit()
+	require.True(t, strings.HasPrefix(js[string](b, "location.pathname"), "/sessions/"), js[string](b, "document.body.innerText"))
 }
