@@ -25,5 +25,6 @@ for 12 hours. It opens no browser by itself: other users of the machine can see 
 		},
 	}
 	serverFlags(con, cmd, &o, "127.0.0.1:8766")
+	o.EditFlag(cmd.Flags())
 	return cmd
 }

@@ -35,7 +35,18 @@ var listening = regexp.MustCompile(`listening on https?://(\S+)/api`)
 // Serve starts windlass serve on a free port of loopback. It ends with the test.
 func (w *World) Serve(args ...string) *Server {
 	w.T.Helper()
-	s := &Server{World: w, cmd: exec.CommandContext(context.Background(), w.Bin, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)}
+	return w.listen("serve", args)
+}
+
+// UI is [World.Serve] for windlass ui.
+func (w *World) UI(args ...string) *Server {
+	w.T.Helper()
+	return w.listen("ui", args)
+}
+
+func (w *World) listen(command string, args []string) *Server {
+	w.T.Helper()
+	s := &Server{World: w, cmd: exec.CommandContext(context.Background(), w.Bin, append([]string{command, "--listen", "127.0.0.1:0"}, args...)...)}
 	s.cmd.Dir, s.cmd.Env = w.Dir, w.Env
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: w.credential()}
 	errs, err := s.cmd.StderrPipe()

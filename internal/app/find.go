@@ -76,14 +76,15 @@ func isChecked(path string) bool {
 	return cascade.IsToolFile(path) || script.IsFile(path) || looksLikeCascade(path)
 }
 
-// looksLikeCascade reports whether a file has a key that only cascades have. One that cannot be read
-// as JSON or YAML counts when it has the word, and one that may not be read counts.
+// looksLikeCascade is [LooksLikeCascade] for a file. One that may not be read counts.
 func looksLikeCascade(path string) bool {
 	data, err := source.ReadFile(path, source.MaxBytes)
-	return errors.Is(err, fs.ErrPermission) || err == nil && hasKeys(path, data)
+	return errors.Is(err, fs.ErrPermission) || err == nil && LooksLikeCascade(path, data)
 }
 
-func hasKeys(path string, data []byte) bool {
+// LooksLikeCascade reports whether a text has a key that only cascades have. One that cannot be read as JSON or YAML, by the
+// extension of its path, counts when it has the word.
+func LooksLikeCascade(path string, data []byte) bool {
 	has := func(word string) bool { return bytes.Contains(data, []byte(word)) }
 	if !has("cascade_id") && !has("phases") {
 		return false

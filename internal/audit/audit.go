@@ -43,6 +43,8 @@ const (
 	MemoImport = "memo_import"
 	MemoForget = "memo_forget"
 
+	CascadeSave = "cascade_save"
+
 	Request = "request" // one that was refused before it was known what it changes
 )
 

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/windlass-run/windlass/internal/app"
 	"github.com/windlass-run/windlass/internal/commandline"
 	"github.com/windlass-run/windlass/internal/exit"
@@ -30,6 +32,12 @@ type Options struct {
 	Grants    grants.Options
 	Runs      runs.Options  // with the log of the server
 	Grace     time.Duration // how long runs may continue after the end
+	Edit      bool          // the page may change the cascade files below the roots
+}
+
+// EditFlag declares the flag by which a person lets the page of their own machine change files.
+func (o *Options) EditFlag(f *pflag.FlagSet) {
+	f.BoolVar(&o.Edit, "edit", false, "let the page save cascade files below the roots; on this machine only")
 }
 
 // Check says what is wrong with the flags.
@@ -42,8 +50,12 @@ func (o *Options) Check() error {
 	case o.Grace < 0:
 		return exit.UsageError(fmt.Errorf("--grace %s is below zero", o.Grace), "--grace 10s")
 	}
-	if _, _, err := net.SplitHostPort(o.Listen); err != nil {
+	host, _, err := net.SplitHostPort(o.Listen)
+	if err != nil {
 		return exit.UsageError(fmt.Errorf("--listen %q: expected HOST:PORT", o.Listen), "--listen 127.0.0.1:8765")
+	}
+	if ip := net.ParseIP(host); o.Edit && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return exit.UsageError(fmt.Errorf("--edit lets the page change files, and --listen %s can be reached from other machines", o.Listen), "--edit with --listen 127.0.0.1:8766")
 	}
 	return nil
 }
@@ -67,7 +79,7 @@ func (o *Options) Open(ctx context.Context, opened *app.App) (*Server, error) {
 		return nil, err
 	}
 	s, err := serve.Open(ctx, serve.Options{
-		App: opened, Listen: o.Listen, Token: token, Certificate: cert, Grants: o.Grants, Runs: o.Runs, Grace: o.Grace,
+		App: opened, Listen: o.Listen, Token: token, Certificate: cert, Grants: o.Grants, Runs: o.Runs, Grace: o.Grace, Edit: o.Edit,
 	})
 	if err != nil {
 		return nil, serveError(err)
@@ -135,6 +147,9 @@ func (o *Options) summary(token string) string {
 	}
 	if o.Grants.AllowHTTP {
 		parts = append(parts, "HTTP tools")
+	}
+	if o.Edit {
+		parts = append(parts, "edits cascades")
 	}
 	if o.Grants.Offline {
 		parts = append(parts, "offline")

@@ -4,6 +4,7 @@ package grants
 import (
 	"cmp"
 	"fmt"
+	"sync"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/cascade/library"
@@ -23,6 +24,7 @@ type Options struct {
 type Grants struct {
 	options Options
 	roots   []root
+	saving  sync.Mutex // held while a file is replaced
 }
 
 // Open opens the folders of the options, or none. The error is a [*RootError].

@@ -125,7 +125,7 @@ func (r *request) sendFile(kind string, text []byte) {
 	http.ServeContent(r.w, r.r, "", time.Time{}, bytes.NewReader(text))
 }
 
-var mediaTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}
+var mediaTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".json": "application/json"}
 
 // View is what a template of screens is given.
 type View struct {

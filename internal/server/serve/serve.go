@@ -16,6 +16,7 @@ import (
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/server"
+	"github.com/windlass-run/windlass/internal/server/authoring"
 	"github.com/windlass-run/windlass/internal/server/certificate"
 	"github.com/windlass-run/windlass/internal/server/grants"
 	"github.com/windlass-run/windlass/internal/server/inspector"
@@ -37,6 +38,7 @@ type Options struct {
 	Grants      grants.Options    // what runs may do
 	Runs        runs.Options      // how they are run
 	Grace       time.Duration     // how long runs may go on when the service ends
+	Edit        bool              // the page may change the cascade files of the grants
 }
 
 // Service is an API that listens. It must be closed.
@@ -90,6 +92,7 @@ func (s *Service) open(ctx context.Context) error {
 		Desk: page.OfHome(desk, s.watcher.Look), Artifacts: page.ArtifactsOf(s.host.Archive()), By: page.SystemUser(), Audit: keep, Log: s.options.Runs.Log,
 		Screens: []page.Screens{
 			overview.New(overview.Options{Archive: s.host.Archive(), Grants: desk}),
+			authoring.New(authoring.Options{Grants: s.grants, Runs: s.host, Edit: s.options.Edit && s.loopback}),
 			web.Screens(),
 			inspector.New(inspector.Options{
 				Archive: s.host.Archive(), Runs: control{s.host}, Price: s.options.App.Price, Selections: &selections{app: s.options.App}, Patience: 400 * time.Millisecond,

@@ -14,7 +14,7 @@ import (
 // TestChecksums: every vendored file is the one that was fetched, and each library has its licence.
 func TestChecksums(t *testing.T) {
 	t.Parallel()
-	for _, dir := range []string{"uplot", "../../../e2e/browser/testdata/axe"} {
+	for _, dir := range []string{"uplot", "codemirror", "../../../e2e/browser/testdata/axe"} {
 		sums := map[string]string{}
 		text, err := os.ReadFile(filepath.Join(dir, "SHA256SUMS"))
 		require.NoError(t, err)

@@ -1,0 +1,197 @@
+package grants
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/cascade/library"
+	core "github.com/windlass-run/windlass/internal/app"
+	"github.com/windlass-run/windlass/internal/excerpt"
+	"github.com/windlass-run/windlass/internal/failure"
+	"github.com/windlass-run/windlass/internal/llm/script"
+	"github.com/windlass-run/windlass/internal/quantity"
+	"github.com/windlass-run/windlass/internal/server"
+	"github.com/windlass-run/windlass/internal/source"
+	"github.com/windlass-run/windlass/internal/wholefile"
+)
+
+// The bounds of a list of cascade files.
+const (
+	mostEntries = 20_000   // files and folders that are looked at in a root
+	mostListed  = 64 << 20 // bytes that are read in a root
+)
+
+// Files returns the cascade files below the roots by the names that runs are started by, sorted, and what was not looked at.
+// Of files with the same name that of the first root counts. Those of tools and of scripts are left out, and those whose names
+// begin with a dot or have characters that are not seen.
+func (g *Grants) Files(ctx context.Context) (names, notes []string) {
+	for _, r := range g.roots {
+		l := lister{ctx: ctx, fsys: r.tree.FS}
+		err := fs.WalkDir(r.tree.FS, ".", l.visit)
+		switch {
+		case errors.Is(err, errEnough):
+			notes = append(notes, fmt.Sprintf("Of the folder %s only a part was looked at: %s.", filepath.Base(r.Path), quantity.Of(l.entries, "entry")))
+		case err != nil:
+			notes = append(notes, fmt.Sprintf("The folder %s cannot be read whole.", filepath.Base(r.Path)))
+		}
+		names = append(names, l.names...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), notes
+}
+
+var errEnough = errors.New("enough was looked at")
+
+type lister struct {
+	ctx     context.Context //nolint:containedctx // a lister lives as long as one call
+	fsys    fs.FS
+	names   []string
+	entries int
+	read    int
+}
+
+// visit is the function of a walk. A folder that cannot be read hides no other.
+func (l *lister) visit(name string, d fs.DirEntry, err error) error {
+	l.entries++
+	switch {
+	case l.ctx.Err() != nil:
+		return l.ctx.Err()
+	case l.entries > mostEntries || l.read > mostListed:
+		return errEnough
+	case err != nil && d != nil && d.IsDir() && name != ".":
+		return fs.SkipDir
+	case err != nil:
+		return err
+	case d.IsDir() && name != "." && !isListed(d.Name()):
+		return fs.SkipDir
+	case d.IsDir() || !isCascadeName(name):
+		return nil
+	}
+	text, err := readIn(l.fsys, name)
+	l.read += len(text)
+	if err == nil && core.LooksLikeCascade(name, text) {
+		l.names = append(l.names, name)
+	}
+	return nil
+}
+
+// isListed reports whether an entry of a folder is looked at.
+func isListed(name string) bool { return !strings.HasPrefix(name, ".") && name != "node_modules" }
+
+// isCascadeName reports whether a file with this name, which has slashes, can be listed.
+func isCascadeName(name string) bool {
+	if _, hidden := excerpt.FirstHidden(name); hidden || !fs.ValidPath(name) || strings.Contains(name, "\\") || !library.IsPath(name) || cascade.IsToolFile(name) || script.IsFile(name) {
+		return false
+	}
+	return !slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return !isListed(part) })
+}
+
+func readIn(fsys fs.FS, name string) ([]byte, error) {
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := source.Readable(name, info.Mode()); err != nil {
+		return nil, err
+	}
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read from
+	return io.ReadAll(io.LimitReader(f, source.MaxBytes+1))
+}
+
+// File is a cascade file as it was read.
+type File struct {
+	Name    string // as runs are started by it
+	Text    []byte
+	Version string // of the text: another text has another one
+
+	root root
+}
+
+// NoFileError says that [Grants.Files] has no file of a name.
+type NoFileError struct{ Name string }
+
+func (e *NoFileError) Error() string {
+	return fmt.Sprintf("there is no cascade file %s in the folders that this server was started with", e.Name)
+}
+
+// File reads one of [Grants.Files]. The error of a name that is none of them is a [*NoFileError].
+func (g *Grants) File(name string) (*File, error) {
+	for _, r := range g.roots {
+		if !isCascadeName(name) {
+			break
+		}
+		text, err := readIn(r.tree.FS, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, source.ErrNoFile):
+			continue
+		case err != nil:
+			return nil, unreadableFile(name, err)
+		case !core.LooksLikeCascade(name, text):
+			return nil, &NoFileError{name}
+		}
+		return &File{Name: name, Text: text, Version: version(text), root: r}, nil
+	}
+	return nil, &NoFileError{name}
+}
+
+func version(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// Diagnose loads the cascade of a file with what it reaches in the roots, with a text in the place of its own, and returns it
+// and what windlass validate says of it. The cascade is nil when it has errors.
+func (g *Grants) Diagnose(ctx context.Context, f *File, text []byte) (*cascade.Cascade, cascade.Diagnostics, error) {
+	trees, of := over(g.trees(), f.root.tree, f.Name, text)
+	c, found, err := trees.Load(ctx, of, f.Name, core.KnownFor(g.RunOptions()))
+	if err != nil && !errors.As(err, new(*cascade.InvalidError)) {
+		return nil, nil, unreadableFile(f.Name, err)
+	}
+	return c, found, nil
+}
+
+// StaleError says that a file has another text than the one that was changed.
+type StaleError struct{ Name string }
+
+func (e *StaleError) Error() string {
+	return fmt.Sprintf("%s has changed since it was opened here", e.Name)
+}
+
+// Save puts a text in the place of that of a file, whole or not at all. A file that has changed since it was read stays as it
+// is: the error is a [*StaleError]. What changes it in the same moment is not seen.
+func (g *Grants) Save(f *File, text []byte) error {
+	g.saving.Lock()
+	defer g.saving.Unlock()
+	name := filepath.FromSlash(f.Name)
+	for part := name; part != "."; part = filepath.Dir(part) {
+		if info, err := f.root.Root.Lstat(part); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return server.NewProblem(server.NotGranted, "change what it leads to", "%s is a link, and nothing is written through links", filepath.ToSlash(part))
+		}
+	}
+	now, err := readIn(f.root.tree.FS, f.Name)
+	if err != nil || version(now) != f.Version {
+		return &StaleError{f.Name}
+	}
+	info, err := f.root.Root.Stat(name)
+	if err == nil {
+		err = wholefile.ReplaceIn(f.root.Root, name, text, info.Mode().Perm())
+	}
+	if err != nil {
+		return failure.New(failure.StorageFailed, fmt.Errorf("save %s: %w", path.Base(f.Name), err), "check that the server may write its folder")
+	}
+	return nil
+}
