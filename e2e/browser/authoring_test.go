@@ -79,14 +79,6 @@ func (b *tab) accept(option string) {
 	b.until(shadow + `.querySelector(".cm-tooltip-autocomplete") === null`)
 }
 
-// small fails when the page is wider than a small screen.
-func (b *tab) small(name string) {
-	b.t.Helper()
-	b.do(chromedp.EmulateViewport(390, 800))
-	require.LessOrEqual(b.t, js[int](b, "document.documentElement.scrollWidth"), 390, "%s is wider than a small screen", name)
-	b.do(chromedp.EmulateViewport(1440, 900))
-}
-
 // TestAuthoring writes a cascade by the keyboard alone: a mistake is shown while it is typed, keys are completed, the text is
 // saved and run, and the run is shown. No rule of the page's policy is broken, and axe has no serious finding.
 func TestAuthoring(t *testing.T) {

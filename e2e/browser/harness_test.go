@@ -185,6 +185,27 @@ func enter(t testing.TB, s *site) *tab {
 	return b
 }
 
+// small fails when the page is wider than a small screen. What follows its box, such as a chart, does so a moment later.
+func (b *tab) small(name string) {
+	b.t.Helper()
+	b.do(chromedp.EmulateViewport(390, 800))
+	width := 0
+	for range 100 {
+		if width = js[int](b, "document.documentElement.scrollWidth"); width <= 390 {
+			break
+		}
+		b.frames()
+	}
+	require.LessOrEqual(b.t, width, 390, "%s is wider than a small screen", name)
+	b.do(chromedp.EmulateViewport(1440, 900))
+}
+
+// frames waits until what has changed was drawn.
+func (b *tab) frames() {
+	b.t.Helper()
+	js[int](b, `new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(() => r(1))))`)
+}
+
 // picture writes what the tab shows, in both colour schemes and two widths, where -shots asks for it.
 func (b *tab) picture(name string) {
 	b.t.Helper()

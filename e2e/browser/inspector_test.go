@@ -52,9 +52,6 @@ func inspected(t *testing.T) (*site, *tab) {
 	return s, b
 }
 
-// small waits until the page is no wider than a small screen: a chart follows its box a moment later.
-func (b *tab) small() { b.t.Helper(); b.until("document.documentElement.scrollWidth <= 390") }
-
 // TestInspector opens every screen of a session: nothing fails in the browser, axe has no serious finding, nothing is
 // wider than a small screen, and pictures are written where they are asked for.
 func TestInspector(t *testing.T) {
@@ -78,9 +75,7 @@ func TestInspector(t *testing.T) {
 		require.Contains(t, js[string](b, "document.body.innerText"), x.has, x.name)
 		require.Empty(t, b.axe(), x.name)
 		b.picture("inspector-" + x.name)
-		b.do(chromedp.EmulateViewport(390, 800))
-		b.small()
-		b.do(chromedp.EmulateViewport(1440, 900))
+		b.small(x.name)
 	}
 	b.open(s.base + "/sessions/incident/bill")
 	b.until(`document.querySelectorAll(".chart canvas").length === 1`)

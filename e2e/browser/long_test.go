@@ -45,12 +45,6 @@ func (b *tab) drawn() {
 	b.frames()
 }
 
-// frames waits until what has changed was drawn.
-func (b *tab) frames() {
-	b.t.Helper()
-	js[int](b, `new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(() => r(1))))`)
-}
-
 // TestLongMatrix: the whole matrix of a session that is too long for a page is drawn on a canvas: what it says of cells is what the
 // record says, by the keyboard and by the pointer, and it leads to messages and requests.
 func TestLongMatrix(t *testing.T) {
@@ -70,9 +64,7 @@ func TestLongMatrix(t *testing.T) {
 	require.Equal(t, "150 calls, 1\u202f491 messages.", b.text("#matrixSaid"))
 	require.Empty(t, b.axe())
 	b.picture("inspector-matrix-long")
-	b.do(chromedp.EmulateViewport(390, 800))
-	b.small()
-	b.do(chromedp.EmulateViewport(1440, 900))
+	b.small("the whole matrix")
 
 	js[int](b, wholeMatrix+`.focus(), 1`)
 	column, row := 0, 0
