@@ -455,3 +455,16 @@ func TestDraftOfSeveralFiles(t *testing.T) {
 	require.Contains(t, shown, "<code>child.json:")
 	require.Contains(t, shown, "the cascade child.json is not valid")
 }
+
+// TestSaveFails: a file that cannot be written stays as it is, and the page says why. Its name has no room for that of the new
+// content beside it.
+func TestSaveFails(t *testing.T) {
+	t.Parallel()
+	name := strings.Repeat("x", 240) + ".json"
+	b := newBench(t, map[string]string{name: good}, nil)
+	w := b.post(name, "do", "save", "text", strings.Replace(good, "hello", "goodbye", 1))
+	require.Equal(t, http.StatusServiceUnavailable, w.Code)
+	require.Regexp(t, `^save x+\.json: openat \S+: file name too long\. Try: on the server: check that the server may write its folder$`, noteOf(w))
+	require.Equal(t, good, b.read(name))
+	require.Equal(t, audit.Refused, b.audit[0].Outcome)
+}

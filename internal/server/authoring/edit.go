@@ -11,6 +11,7 @@ import (
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/internal/audit"
 	"github.com/windlass-run/windlass/internal/excerpt"
+	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/linediff"
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/server"
@@ -274,7 +275,7 @@ func statusOf(p *server.Problem) int {
 		return http.StatusForbidden
 	case server.TooManyRuns:
 		return http.StatusTooManyRequests
-	case server.ShuttingDown:
+	case server.ShuttingDown, failure.StorageFailed:
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusUnprocessableEntity

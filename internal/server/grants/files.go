@@ -19,7 +19,6 @@ import (
 	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/failure"
 	"github.com/windlass-run/windlass/internal/llm/script"
-	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/server"
 	"github.com/windlass-run/windlass/internal/source"
 	"github.com/windlass-run/windlass/internal/wholefile"
@@ -38,16 +37,21 @@ func (g *Grants) Files(ctx context.Context) (names, notes []string) {
 	for _, r := range g.roots {
 		l := lister{ctx: ctx, fsys: r.tree.FS}
 		err := fs.WalkDir(r.tree.FS, ".", l.visit)
-		switch {
-		case errors.Is(err, errEnough):
-			notes = append(notes, fmt.Sprintf("Of the folder %s only a part was looked at: %s.", filepath.Base(r.Path), quantity.Of(l.entries, "entry")))
-		case err != nil:
-			notes = append(notes, fmt.Sprintf("The folder %s cannot be read whole.", filepath.Base(r.Path)))
-		}
-		names = append(names, l.names...)
+		names, notes = append(names, l.names...), append(notes, l.notes(filepath.Base(r.Path), err)...)
 	}
 	slices.Sort(names)
 	return slices.Compact(names), notes
+}
+
+// notes say what was not looked at of a folder whose walk ended with an error.
+func (l *lister) notes(folder string, err error) (out []string) {
+	if l.unread > 0 || err != nil && !errors.Is(err, errEnough) {
+		out = append(out, fmt.Sprintf("Of the folder %s a part cannot be read.", folder))
+	}
+	if errors.Is(err, errEnough) {
+		out = append(out, fmt.Sprintf("Of the folder %s only a part was looked at, as it has more than %d files and folders, or %d MiB of JSON and YAML.", folder, mostEntries, mostListed>>20))
+	}
+	return out
 }
 
 var errEnough = errors.New("enough was looked at")
@@ -58,6 +62,7 @@ type lister struct {
 	names   []string
 	entries int
 	read    int
+	unread  int // folders
 }
 
 // visit is the function of a walk. A folder that cannot be read hides no other.
@@ -69,6 +74,7 @@ func (l *lister) visit(name string, d fs.DirEntry, err error) error {
 	case l.entries > mostEntries || l.read > mostListed:
 		return errEnough
 	case err != nil && d != nil && d.IsDir() && name != ".":
+		l.unread++
 		return fs.SkipDir
 	case err != nil:
 		return err
