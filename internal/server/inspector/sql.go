@@ -73,7 +73,7 @@ func candidatesSQL(id string, sounded echo.Key) []statement {
 	at := sounded.Path()
 	visit := " AND phase_name = " + figures.Quoted(at.Phase) + " AND visit = " + strconv.Itoa(at.Visit)
 	return []statement{
-		{"The candidates, with what became of each", soundingsSQL(id, visit)},
+		{"The candidates, and how each ended", soundingsSQL(id, visit)},
 		{"The ballots and scores", `SELECT key, step, pair, reverse, judge, shown, said, named, vote, score, e_values, why, problem, cost_usd
 FROM ballots
 WHERE session_id = ` + figures.Quoted(id) + visit + `
