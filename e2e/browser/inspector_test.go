@@ -68,6 +68,7 @@ func TestInspector(t *testing.T) {
 		{"bill", "/sessions/incident/bill", "Same answers assumed."},
 		{"cost", "/cost", "Cost"},
 		{"memory", "/memory", "Memory"},
+		{"grants", "/grants", "There are no grants."},
 		{"waits", "/waits", "Nothing waits."},
 	}
 	for _, x := range screens {
