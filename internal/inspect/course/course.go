@@ -81,6 +81,37 @@ func Of(entries []*echo.Entry) *Span {
 	return b.root
 }
 
+// Own returns a span without what was copied of the session that a fork comes from; nil: nothing is left. A span of a session that
+// is no fork is itself.
+func (s *Span) Own() *Span {
+	if s.Copied {
+		return nil
+	}
+	if !s.hasCopied() {
+		return s
+	}
+	out := *s
+	out.Below = nil
+	for _, b := range s.Below {
+		own := b.Own()
+		if own == nil {
+			continue
+		}
+		if len(out.Below) == 0 || own.From.Before(out.From) {
+			out.From = own.From
+		}
+		out.Below = append(out.Below, own)
+	}
+	if len(out.Below) == 0 {
+		return nil
+	}
+	return &out
+}
+
+func (s *Span) hasCopied() bool {
+	return s.Copied || slices.ContainsFunc(s.Below, (*Span).hasCopied)
+}
+
 type builder struct {
 	root    *Span
 	groups  map[echo.Key]*Span // visits, branches and what belongs to no phase
@@ -111,6 +142,7 @@ func (b *builder) add(e *echo.Entry) {
 			delete(b.waits, e.Key)
 		}
 		b.within(e.Key, e.At)
+	case echo.NodeBranchStart, echo.NodeBranchEnd: // of all branches side by side, not of the one that the key names
 	default:
 		b.within(e.Key, e.At)
 	}

@@ -85,3 +85,58 @@ func TestUncached(t *testing.T) {
 	require.Equal(t, []int{4, 1, 1}, []int{root.Took.Calls, root.Took.Unknown, root.Took.Unpriced})
 	require.InDelta(t, 2, root.Took.Seconds, 1e-9)
 }
+
+// TestBranchesSideBySide: a branch lasts from its first call to its last, however long those beside it take.
+func TestBranchesSideBySide(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	keys := []echo.Key{echo.MustKey("each/item1"), echo.MustKey("each/item2")}
+	var entries []*echo.Entry
+	add := func(seconds int, e *echo.Entry) {
+		e.At, e.Seq = at.Add(time.Duration(seconds)*time.Second), uint64(len(entries)+1)
+		entries = append(entries, e)
+	}
+	add(0, &echo.Entry{NodeType: echo.NodePhaseStart, Key: echo.MustKey("each/start")})
+	for _, k := range keys {
+		add(1, &echo.Entry{NodeType: echo.NodeBranchStart, Key: k.Step(echo.StepStart)})
+	}
+	add(4, &echo.Entry{NodeType: echo.NodeModelCall, Key: keys[0].Attempt(1).Turn(1).Step(echo.StepModel), DurationMS: 2000})
+	add(9, &echo.Entry{NodeType: echo.NodeModelCall, Key: keys[1].Attempt(1).Turn(1).Step(echo.StepModel), DurationMS: 3000})
+	for _, k := range keys {
+		add(10, &echo.Entry{NodeType: echo.NodeBranchEnd, Key: k.Step(echo.StepFinish)})
+	}
+	took := map[string][2]float64{}
+	walk(course.Of(entries), func(s, _ *course.Span) {
+		if s.Kind == course.Branch {
+			took[s.Name] = [2]float64{s.From.Sub(at).Seconds(), s.To.Sub(at).Seconds()}
+		}
+	}, nil)
+	require.Equal(t, map[string][2]float64{"item 1": {2, 4}, "item 2": {6, 9}}, took)
+}
+
+// TestOwn: what a fork has copied is not of its own time.
+func TestOwn(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob("../../../cmd/windlass/testdata/frozen/*/*fork*.jsonl")
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	copied := 0
+	for _, path := range paths {
+		rec, err := journal.Read(path)
+		require.NoError(t, err)
+		root := course.Of(rec.Entries)
+		walk(root, func(s, _ *course.Span) {
+			if s.Copied {
+				copied++
+			}
+		}, nil)
+		own := root.Own()
+		require.NotNil(t, own)
+		require.Equal(t, root.Took, own.Took)
+		walk(own, func(s, in *course.Span) {
+			require.False(t, s.Copied)
+			require.True(t, in == nil || !s.From.Before(in.From), "%s", s.Name)
+		}, nil)
+	}
+	require.Positive(t, copied)
+}

@@ -245,3 +245,24 @@ func TestHostileSelections(t *testing.T) {
 		inspectortest.Harmless(t, "trial", w.Body.String())
 	}
 }
+
+// TestLifeLeadsToSelections: the life of a message says in words what selections made of it, and leads to them.
+func TestLifeLeadsToSelections(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	session := inspectortest.Copy(t, home, frozen+"/rules2/rules2.jsonl")
+	b := inspectortest.New(t, home, nil)
+	said := 0
+	for _, m := range regexp.MustCompile(`href="(/sessions/[^"]*/life/[0-9a-f]+)"`).FindAllStringSubmatch(b.Open("/sessions/"+session+"/matrix"), -1) {
+		page := b.Open(m[1])
+		_, chosen, ok := strings.Cut(page, `id="chosen"`)
+		if !ok {
+			continue
+		}
+		follow(t, b, page)
+		require.Regexp(t, `<li><a href="/sessions/rules2/selections/[^"]+"><code>`, chosen)
+		require.Regexp(t, `total \d\.\d{3}: words \d\.\d{3}, recency \d\.\d{3}|: anchor`, chosen)
+		said++
+	}
+	require.Positive(t, said)
+}

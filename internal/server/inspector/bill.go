@@ -32,9 +32,19 @@ type billView struct {
 	Problems []string // what is wrong with what was asked for
 	Groups   []billGroup
 	Paid     string
+	Copied   string // says which calls are those of another session; "": none
 	Pastes   []paste
 	Series   string // where the script gets the calls
 	SQL      string
+}
+
+// copiedText says how many of the calls a fork has copied.
+func (v *visit) copiedText() string {
+	c := &v.of.Detail.Copied
+	if c.CopiedCalls == 0 {
+		return ""
+	}
+	return quantity.Of(int(min(c.CopiedCalls, 1e9)), "call") + " of the session " + c.ForkedFrom + ", which this one was forked from, are among them." //nolint:gosec // bounded
 }
 
 // billGroup is a table at one price.
@@ -74,7 +84,7 @@ func bill(v *visit) error {
 		for _, g := range report.Groups {
 			view.Groups = append(view.Groups, newBillGroup(g))
 		}
-		view.Paid = paidText(report)
+		view.Paid, view.Copied = paidText(report), v.copiedText()
 	}
 	for _, text := range view.Policies {
 		if settings, ok := simulate.PolicySettings(text); ok {

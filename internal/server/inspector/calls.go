@@ -76,13 +76,13 @@ func newListedCall(id string, c *inspect.Call) listedCall {
 		l.Cost = quantity.USD(*c.CostUSD)
 	}
 	if c.FullHistorySize > 0 {
-		l.Saved = quantity.Share(float64(c.TokensSaved)/float64(c.FullHistorySize), 0)
+		l.Saved = quantity.Share(float64(c.TokensSaved), float64(c.FullHistorySize))
 	}
 	if c.ContextSize > 0 {
-		l.Shared = quantity.Share(float64(c.SharedSize)/float64(c.ContextSize), 0)
+		l.Shared = quantity.Share(float64(c.SharedSize), float64(c.ContextSize))
 	}
 	if c.Counted && c.TokensIn > 0 {
-		l.Reported = quantity.Share(float64(c.TokensCached)/float64(c.TokensIn), 0)
+		l.Reported = quantity.Share(float64(c.TokensCached), float64(c.TokensIn))
 	}
 	return l
 }

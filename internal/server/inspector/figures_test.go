@@ -146,6 +146,9 @@ func (s *shownRun) requests() {
 	require.Len(s.t, list, len(rows), s.base)
 	for i, r := range rows {
 		require.Equal(s.t, []string{number(r["context_size"]), number(r["full_history_size"])}, list[i][3:5], s.base)
+		sent, full, shared := r["context_size"].(float64), r["full_history_size"].(float64), r["shared_size"].(float64)
+		require.Equal(s.t, []string{quantity.Share(full-sent, full), quantity.Share(shared, sent)}, list[i][5:7], s.base)
+		require.Equal(s.t, r["counted"] == true, list[i][7] != "", s.base)
 		if usd, known := r["cost_usd"].(float64); known {
 			require.Equal(s.t, quantity.USD(usd), list[i][8], s.base)
 		} else {

@@ -101,8 +101,12 @@ func newFlame(root *course.Span, m *measure, link func(*course.Span) string) *Fl
 	return f
 }
 
-// newTimeline draws spans from when they began to when they ended. Those that overlap are in rows of their own.
+// newTimeline draws spans from when they began to when they ended. Those that overlap are in rows of their own. What a fork has copied
+// was at another time, and is not drawn.
 func newTimeline(root *course.Span, link func(*course.Span) string) *Flame {
+	if root = root.Own(); root == nil {
+		return &Flame{Total: seconds(0)}
+	}
 	whole := root.To.Sub(root.From).Seconds()
 	f := &Flame{Total: seconds(whole)}
 	if whole <= 0 {

@@ -1,13 +1,12 @@
 package inspector
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine/waiting"
 	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/quantity"
+	"github.com/windlass-run/windlass/internal/selected"
 )
 
 // lifeView is the screen of a message.
@@ -35,8 +34,9 @@ type lifeUse struct {
 
 // pick is what a selection for a later phase made of the message.
 type pick struct {
-	Visit, How, Why string
-	Score           string
+	Visit, Path string // the selection
+	How, Why    string
+	Score       string
 }
 
 const mostUses = 500
@@ -63,7 +63,7 @@ func life(v *visit) error {
 		view.Uses = append(view.Uses, newLifeUse(v.of.ID, u, len(r.Calls)))
 	}
 	for i := range x.Selections {
-		view.Chosen = append(view.Chosen, newPick(&x.Selections[i]))
+		view.Chosen = append(view.Chosen, newPick(v.of.ID, &x.Selections[i]))
 	}
 	view.whole = v.Query().Has("whole")
 	view.add(x.Message)
@@ -78,18 +78,31 @@ func newLifeUse(id string, u inspect.Use, all int) lifeUse {
 	}
 }
 
-func newPick(s *inspect.SelectionUse) pick {
-	c := pick{Visit: s.Visit.String(), How: string(s.Strategy), Why: s.Why}
+func newPick(id string, s *inspect.SelectionUse) pick {
+	c := pick{Visit: s.Visit.String(), Path: selectionPath(id, s.Visit.Step(echo.StepSelect)), How: string(s.Strategy), Why: s.Why}
 	if s.Anchor != "" {
 		c.How, c.Why = "anchor", s.Anchor
 	}
 	if s.Score != nil {
-		text, err := json.Marshal(s.Score)
-		if err == nil {
-			c.Score = waiting.VisibleLine(text)
-		}
+		c.How += ", " + selected.Outcome(s.Score, quantity.Grouped)
+		c.Score = scoreText(s.Score)
 	}
 	return c
+}
+
+// scoreText writes the parts of a score.
+func scoreText(s *echo.Score) string {
+	text := fmt.Sprintf("total %.3f: words %.3f, recency %.3f", s.Total, s.Keyword, s.Recency)
+	if s.Similarity != nil {
+		text += fmt.Sprintf(", meaning %.3f", *s.Similarity)
+	}
+	if s.Callout {
+		text += ", callout"
+	}
+	if s.Rank > 0 {
+		text = fmt.Sprintf("rank %d, ", s.Rank) + text
+	}
+	return text
 }
 
 // lifePath returns the address of the life of a message.

@@ -93,7 +93,7 @@ func matrix(v *visit) error {
 	if err != nil {
 		return err
 	}
-	first, row := numberOf(v.Query(), "call"), numberOf(v.Query(), "row")
+	first, row := min(numberOf(v.Query(), "call"), max(len(whole.Calls), 1)), numberOf(v.Query(), "row")
 	m := whole.Between(first-1, first+matrixCalls-2)
 	view := matrixView{
 		head: v.head("matrix"), SQL: matrixSQL(v.of.ID), matrixPart: matrixPart{

@@ -25,6 +25,9 @@ type runView struct {
 	Flame    *Flame
 	Notes    []string
 	Actions  []action
+	Waits    []page.Link
+	Children []childRow
+	More     int // children that are not listed
 	SQL      string
 }
 
@@ -46,7 +49,8 @@ func run(v *visit) error {
 	for _, m := range measures {
 		view.Choices = append(view.Choices, page.Link{Title: m.Title, Path: runPath(v.of.ID, m.Name, part)})
 	}
-	view.Actions = v.actions()
+	view.Actions, view.Waits = v.actions(), v.of.waits()
+	view.Children, view.More = v.of.family()
 	return v.Show("run", v.of.ID, view)
 }
 

@@ -10,25 +10,27 @@ import (
 
 // runSQL is the query behind the figures of a run.
 func runSQL(id string) string {
-	return `SELECT phase_name, count() AS calls, sum(tokens_in + tokens_out) AS tokens, sum(c.cost_usd) AS cost_usd,
-       countIf(isNull(c.cost_usd)) AS unknown_cost_calls, sum(duration_ms) / 1000 AS seconds
+	return `SELECT phase_name, count() AS calls, sum(tokens_in + tokens_out) AS tokens, sum(c.cost_usd) AS cost_usd, sum(pretend_usd) AS pretend_usd,
+       sum(tokens_cached) AS tokens_cached, countIf(isNull(c.cost_usd)) AS unknown_cost_calls, sum(duration_ms) / 1000 AS seconds
 FROM model_calls AS c
 WHERE session_id = ` + figures.Quoted(id) + ` AND NOT copied
 GROUP BY phase_name
 ORDER BY min(seq)`
 }
 
-// billSQL is the query behind what a session sent and would have sent in full.
+// billSQL is the query behind what a session sent and would have sent in full, calls that a fork has copied among them: they are
+// replayed, too. pretend_sent_usd and pretend_full_usd are at the prices of price_as.
 func billSQL(id string) string {
-	return `SELECT sum(context_size) AS tokens_sent, sum(full_history_size) AS tokens_full, sum(sent_usd) AS sent_usd,
-       sum(full_usd) AS full_usd, sum(shared_size) / sum(context_size) AS cached
+	return `SELECT countIf(copied) AS copied_calls, sum(context_size) AS tokens_sent, sum(full_history_size) AS tokens_full, sum(sent_usd) AS sent_usd,
+       sum(full_usd) AS full_usd, any(price_as) AS price_as, sum(pretend_sent_usd) AS pretend_sent_usd, sum(pretend_full_usd) AS pretend_full_usd,
+       sum(shared_size) / sum(context_size) AS cached
 FROM context_calls
-WHERE session_id = ` + figures.Quoted(id) + ` AND NOT copied`
+WHERE session_id = ` + figures.Quoted(id)
 }
 
 // callsSQL is the query behind the list of requests.
 func callsSQL(id string) string {
-	return `SELECT key, phase_name, model, context_size, full_history_size, shared_size, tokens_in, tokens_cached, cost_usd
+	return `SELECT key, phase_name, model, context_size, full_history_size, shared_size, counted, tokens_in, tokens_cached, cost_usd
 FROM context_calls
 WHERE session_id = ` + figures.Quoted(id) + `
 ORDER BY seq`

@@ -123,11 +123,7 @@
         }
         if (!now.querySelector("[data-live]")) {
           events.close();
-          told.textContent = "The run has stopped. ";
-          const link = document.createElement("a");
-          link.href = location.href;
-          link.textContent = "Show what can be done now";
-          told.append(link);
+          told.textContent = "The run has stopped.";
         }
       } catch { /* the server is away: the stream tells when it is back */ }
       asked = false;
