@@ -2,7 +2,6 @@ package inspector
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -67,8 +66,8 @@ type billRow struct {
 	Changed             string
 }
 
-// paste is a policy as text for a cascade.
-type paste struct{ Policy, Text string }
+// paste is a policy as text for a cascade, and for one phase of it.
+type paste struct{ Policy, Text, Phase string }
 
 func bill(v *visit) error {
 	view := billView{
@@ -84,12 +83,7 @@ func bill(v *visit) error {
 		for _, g := range report.Groups {
 			view.Groups = append(view.Groups, newBillGroup(g))
 		}
-		view.Paid, view.Copied = paidText(report), v.copiedText()
-	}
-	for _, text := range view.Policies {
-		if settings, ok := simulate.PolicySettings(text); ok {
-			view.Pastes = append(view.Pastes, paste{text, pasteText(settings)})
-		}
+		view.Paid, view.Copied, view.Pastes = paidText(report), v.copiedText(), pastesOf(view.Policies)
 	}
 	view.Policies = append(view.Policies, "")
 	v.Scripts, v.Styles = []string{web.ChartScript}, []string{web.ChartStyle}
@@ -305,7 +299,12 @@ func paidText(r *simulate.Report) string {
 	return ""
 }
 
-// pasteText is what goes into a cascade, or into a phase without its outer braces.
-func pasteText(settings json.RawMessage) string {
-	return `"auto_context": {"intra_context": ` + string(settings) + `}`
+// pastesOf returns the policies that a cascade can have.
+func pastesOf(policies []string) (out []paste) {
+	for _, text := range policies {
+		if settings, ok := simulate.PolicySettings(text); ok {
+			out = append(out, paste{text, `"auto_context": {"intra_phase": ` + string(settings) + `}`, `"intra_context": ` + string(settings)})
+		}
+	}
+	return out
 }

@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/windlass-run/windlass/echo"
-	"github.com/windlass-run/windlass/engine/waiting"
 	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/linediff"
@@ -180,7 +179,7 @@ func changedLines(from []inspect.SentForm, position int, f *inspect.SentForm) []
 	}
 	lines := linediff.Around(linediff.Of(textOf(from[i].Sent), textOf(f.Sent)), around)
 	for j := range lines {
-		lines[j].Text = excerpt.Clip(waiting.VisibleText(lines[j].Text), 1000)
+		lines[j].Text = excerpt.Clip(visibleText(lines[j].Text), 1000)
 	}
 	if left := len(lines) - mostLines; left > 0 {
 		lines = append(lines[:mostLines], linediff.Line{Op: linediff.Gap, Text: quantity.Of(left, "further line") + " of what changed are not shown"})

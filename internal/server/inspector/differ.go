@@ -54,7 +54,7 @@ func answerText(c *inspect.Candidate) string {
 			return waiting.Visible(json.RawMessage(text))
 		}
 	}
-	return waiting.VisibleText(strings.ToValidUTF8(strings.ReplaceAll(c.Output, "\r\n", "\n"), "\uFFFD"))
+	return visibleText(strings.ToValidUTF8(strings.ReplaceAll(c.Output, "\r\n", "\n"), "\uFFFD"))
 }
 
 // compareAnswers compares what two candidates have answered. Nothing that differs is left out: what has no room is on the next page.

@@ -2,6 +2,7 @@ package inspector
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/engine/waiting"
@@ -57,4 +58,13 @@ func (s *said) cut(text string) string {
 	}
 	s.Left += len(runes) - charactersEach
 	return string(runes[:charactersEach])
+}
+
+// visibleText is [waiting.VisibleText] of a text whose tabs are seen as what they are.
+func visibleText(text string) string {
+	parts := strings.Split(text, "\t")
+	for i, p := range parts {
+		parts[i] = waiting.VisibleText(p)
+	}
+	return strings.Join(parts, "\t")
 }

@@ -18,6 +18,7 @@ func (h *Host) newArchive() *archive.Archive {
 	if h.options.NoClickHouse {
 		return arc
 	}
+	arc.Address = h.app.DatabaseAddress
 	arc.Database = func(ctx context.Context, do func(context.Context, *clickhouse.DB) error) error {
 		pool, err := h.app.ClickHouse()
 		if err != nil {
