@@ -53,9 +53,9 @@ func ByRank(all []phasecontext.Explained) []phasecontext.Explained {
 }
 
 // TermsIn returns the names of the terms that scores have.
-func TermsIn(tried *phasecontext.Tried) []string {
+func TermsIn(scores []phasecontext.Explained) []string {
 	return slices.DeleteFunc(selection.Terms(), func(name string) bool {
-		return !slices.ContainsFunc(tried.Explained, func(e phasecontext.Explained) bool {
+		return !slices.ContainsFunc(scores, func(e phasecontext.Explained) bool {
 			return slices.ContainsFunc(e.Terms, func(t selection.Term) bool { return t.Name == name })
 		})
 	})

@@ -217,7 +217,7 @@ func beginnings(entries []*echo.Entry) map[echo.Hash]string {
 
 // recorded shows a selection as it was made.
 func (v *visit) recorded(f *found, words map[echo.Hash]string) *selectionTable {
-	t := &selectionTable{InterSelection: f.InterSelection, How: strategyText(f.Strategy, f.Asked), Heads: []string{"Words", "Recency", "Meaning", "Callout"}, Use: selected.Budget(f.InterSelection, quantity.Grouped)}
+	t := &selectionTable{InterSelection: f.InterSelection, How: strategyText(f.Strategy, f.Asked), Use: selected.Budget(f.InterSelection, quantity.Grouped)}
 	t.Notes = slices.Concat(f.Notes, f.Degraded)
 	if len(f.Ignored) > 0 {
 		t.Notes = append(t.Notes, "the model named what is not there: "+excerpt.Line(strings.Join(f.Ignored, ", "), mostWords))
@@ -229,16 +229,14 @@ func (v *visit) recorded(f *found, words map[echo.Hash]string) *selectionTable {
 		scores[i] = phasecontext.Explained{Score: *s, Text: words[s.ID]}
 	}
 	cut := selection.CutOf(&f.Selected, selection.Settings{MaxTokens: f.Budget - ending(f.InterSelection)})
-	t.fill(v.of.ID, scores, cut, func(e *phasecontext.Explained) []string {
-		meaning, callout := "", ""
-		if e.Similarity != nil {
-			meaning = strconv.FormatFloat(*e.Similarity, 'f', 2, 64)
-		}
-		if e.Callout {
-			callout = "yes"
-		}
-		return []string{strconv.FormatFloat(e.Keyword, 'f', 2, 64), strconv.FormatFloat(e.Recency, 'f', 2, 64), meaning, callout}
-	})
+	heads, parts := measured()
+	if v.of.explain(f, scores) {
+		heads, parts = termParts(scores)
+	} else if len(scores) > 0 {
+		t.Notes = append(t.Notes, "The parts are as they were measured; the total weighs them, by settings or rules that the record does not have.")
+	}
+	t.Heads = heads
+	t.fill(v.of.ID, scores, cut, parts)
 	for i := range t.Rows {
 		t.Rows[i].Card = cards[echo.Hash(t.Rows[i].Hash)]
 	}

@@ -43,26 +43,35 @@ func (v *visit) toolsOf(c *inspect.Call, answer *echo.Message) (out []offeredToo
 
 // offered returns the names of the tools of a phase, those of windlass among them, by the cascade as the session began with it.
 func (o *opened) offered(phase string) []string {
-	if len(o.Entries) == 0 {
+	c, p := o.phase(phase)
+	if p == nil {
 		return nil
+	}
+	set, err := toolset.ToolsOf(p, c, named{}, toolset.Told{})
+	if err != nil {
+		return p.Tackle
+	}
+	return set.Names()
+}
+
+// phase returns a phase of the cascade as the session began with it, and that cascade; nil: it cannot be read, or has no such phase.
+func (o *opened) phase(name string) (*cascade.Cascade, *cascade.Phase) {
+	if len(o.Entries) == 0 {
+		return nil, nil
 	}
 	h, err := journal.HeaderOf(o.Entries[0])
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	var c cascade.Cascade
 	if json.Unmarshal(h.Cascade, &c) != nil {
-		return nil // of another version
+		return nil, nil // of another version
 	}
-	i := slices.IndexFunc(c.Phases, func(p cascade.Phase) bool { return p.Name == phase })
+	i := slices.IndexFunc(c.Phases, func(p cascade.Phase) bool { return p.Name == name })
 	if i < 0 {
-		return nil
+		return nil, nil
 	}
-	set, err := toolset.ToolsOf(&c.Phases[i], &c, named{}, toolset.Told{})
-	if err != nil {
-		return c.Phases[i].Tackle
-	}
-	return set.Names()
+	return &c, &c.Phases[i]
 }
 
 // named takes every name for that of a tool: which there are, only the run knew.

@@ -148,17 +148,9 @@ func (t *trialView) command(id, phase string) string {
 func newTried(id, asked string, tried *phasecontext.Tried, was *found) *selectionTable {
 	t := &selectionTable{InterSelection: &tried.InterSelection, How: strategyText(tried.Strategy, echo.Strategy(asked)), Use: selected.Budget(&tried.InterSelection, quantity.Grouped)}
 	t.Notes = slices.Concat(tried.Notes, tried.Degraded)
-	names := selected.TermsIn(tried)
-	for _, name := range names {
-		t.Heads = append(t.Heads, strings.ToUpper(name[:1])+name[1:])
-	}
-	digits := selected.Digits(tried.Explained)
-	t.fill(id, tried.Explained, tried.Cut, func(e *phasecontext.Explained) (parts []string) {
-		for _, name := range names {
-			parts = append(parts, selected.Term(e.Terms, name, digits))
-		}
-		return parts
-	})
+	var parts func(*phasecontext.Explained) []string
+	t.Heads, parts = termParts(tried.Explained)
+	t.fill(id, tried.Explained, tried.Cut, parts)
 	came := map[string]string{}
 	for _, a := range was.Anchors {
 		came[string(a.ID)] = "anchor"

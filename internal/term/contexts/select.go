@@ -36,7 +36,7 @@ const shortHash = 6
 
 // scoreTable has the candidates by rank, then those that were not ranked.
 func scoreTable(tried *phasecontext.Tried) *term.Table {
-	names := selected.TermsIn(tried)
+	names := selected.TermsIn(tried.Explained)
 	heads := []string{"hash", "phase", ">tokens"}
 	for _, name := range names {
 		heads = append(heads, ">"+name)
