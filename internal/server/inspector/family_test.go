@@ -62,5 +62,5 @@ func TestLiveParts(t *testing.T) {
 	for _, p := range parts {
 		ids = append(ids, p[1])
 	}
-	require.Equal(t, []string{"title", "figures", "controls", "time", "went", "begun", "visits"}, ids)
+	require.Equal(t, []string{"tabs", "title", "figures", "controls", "time", "went", "begun", "visits"}, ids)
 }
