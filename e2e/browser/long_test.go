@@ -66,6 +66,12 @@ func TestLongMatrix(t *testing.T) {
 	b.picture("inspector-matrix-long")
 	b.small("the whole matrix")
 
+	b.open(s.base + "/sessions/long/calls/" + inspectortest.CallKey(100)) // it has masked messages
+	require.Empty(t, b.axe())
+	b.small("a request with masked messages")
+	b.open(address)
+	b.drawn()
+
 	js[int](b, wholeMatrix+`.focus(), 1`)
 	column, row := 0, 0
 	press := func(key string, times, columns, rows int) {
@@ -142,11 +148,12 @@ func formColour(b *tab, m *inspect.Matrix, column, row int) string {
 	return "none"
 }
 
-// colourAt is the colour that most pixels of a cell have that is in view: hatches and the cursor are thin.
+// colourAt is the colour that most pixels at the top of a cell have that is in view: hatches and the cursor are thin, and a message of
+// fewer tokens is not as high as its row.
 func colourAt(b *tab, column, row int) string {
 	return js[string](b, fmt.Sprintf(`(() => {
 		const frame = %s, canvas = frame.querySelector("canvas"), [x, y, w, h] = frame.cellAt(%d, %d), scale = canvas.width / frame.clientWidth;
-		const data = canvas.getContext("2d").getImageData(Math.round(x * scale), Math.round(y * scale), Math.max(Math.floor(w * scale), 1), Math.max(Math.floor(h * scale), 1)).data;
+		const data = canvas.getContext("2d").getImageData(Math.round(x * scale), Math.round(y * scale), Math.max(Math.floor(w * scale), 1), Math.max(Math.floor(0.3 * h * scale), 1)).data;
 		const count = {};
 		for (let i = 0; i < data.length; i += 4) {
 			const c = "#" + [0, 1, 2].map((k) => data[i + k].toString(16).padStart(2, "0")).join("");

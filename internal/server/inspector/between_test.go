@@ -262,7 +262,9 @@ func TestLifeLeadsToSelections(t *testing.T) {
 		follow(t, b, page)
 		require.Regexp(t, `<li><a href="/sessions/rules2/selections/[^"]+"><code>`, chosen)
 		require.Regexp(t, `total \d\.\d{3}: words \d\.\d{3}, recency \d\.\d{3}|: anchor`, chosen)
-		said++
+		if said++; said == 5 {
+			return
+		}
 	}
-	require.Positive(t, said)
+	require.Fail(t, "too few messages were up for a choice")
 }

@@ -12,6 +12,8 @@ import (
 
 // Runs is what can be done to the runs of this server. It is safe for concurrent use. An error that is a [Told] is shown.
 type Runs interface {
+	// Has reports whether a session is run by this server now.
+	Has(session string) bool
 	// Cancel interrupts a run of this server.
 	Cancel(ctx context.Context, session string) error
 	// Resume goes on with a session.
@@ -41,10 +43,10 @@ func (v *visit) actions() (out []action) {
 		return nil
 	}
 	d := v.of.Detail
-	if v.of.stamp.Running {
+	if v.of.stamp.Running && v.Runs.Has(d.ID) {
 		out = append(out, action{Name: "cancel", Title: "Cancel", Hint: "Interrupts the run. It can be resumed."})
 	}
-	if d.Resumable {
+	if d.Resumable && len(v.of.waits()) == 0 { // one that waits goes on by itself when it was answered
 		out = append(out, action{Name: "resume", Title: "Resume", Hint: "Goes on with this session in this server."})
 	}
 	if !v.of.stamp.Running {

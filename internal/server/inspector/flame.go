@@ -2,6 +2,7 @@ package inspector
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,11 +63,11 @@ func (b Bar) TextY() int { return b.Row*rowHeight + rowHeight - 8 }
 
 // Flame is a drawing of spans.
 type Flame struct {
-	Bars   []Bar
-	Rows   int
-	Left   int // spans that are too narrow to be seen
-	Total  string
-	Legend string
+	Bars  []Bar
+	Rows  int
+	Left  int // spans that are too narrow to be seen
+	Total string
+	Kinds []string // of the bars
 }
 
 // Height is that of the drawing in pixels.
@@ -164,6 +165,9 @@ func (f *Flame) add(s *course.Span, x, w float64, row int, value string, link fu
 		title = append(title, "copied")
 	}
 	b.Title = strings.Join(title, " · ")
+	if !slices.Contains(f.Kinds, b.Kind) {
+		f.Kinds = append(f.Kinds, b.Kind)
+	}
 	f.Bars = append(f.Bars, b)
 	f.Rows = max(f.Rows, row+1)
 	return true

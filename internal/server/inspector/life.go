@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/internal/archive"
 	"github.com/windlass-run/windlass/internal/inspect"
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/selected"
@@ -18,6 +19,7 @@ type lifeView struct {
 	Recalled int
 	Uses     []lifeUse
 	UsesLeft int // that are not shown
+	Detail   *archive.Detail
 	Chosen   []pick
 	said
 	Whole string
@@ -50,7 +52,7 @@ func life(v *visit) error {
 	if err != nil {
 		return err
 	}
-	view := lifeView{head: v.head("life"), Explained: x, Recalled: r.Recalls(x.Hash), Width: len(r.Calls), SQL: lifeSQL(v.of.ID, x.Hash)}
+	view := lifeView{head: v.head("life"), Detail: v.of.Detail, Explained: x, Recalled: r.Recalls(x.Hash), Width: len(r.Calls), SQL: lifeSQL(v.of.ID, x.Hash)}
 	if view.Carried, err = r.Carried(x.Hash); err != nil {
 		return err
 	}

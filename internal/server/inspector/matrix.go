@@ -169,7 +169,7 @@ func (m *matrixView) draw(id string, r *inspect.Record, of *inspect.Matrix) {
 			m.Forms = append(m.Forms, form)
 		}
 		m.Cells = append(m.Cells, matrixCell{
-			X: labelWidth + s.First*cell, Y: top, W: (s.Last-s.First+1)*cell - 1, H: heights[s.Row], Form: string(s.Form), Cached: s.Cached,
+			X: labelWidth + s.First*cell, Y: top, W: (s.Last-s.First+1)*cell - 1, H: min(rowHeightOf(s.Tokens), heights[s.Row]), Form: string(s.Form), Cached: s.Cached,
 			Path: lifePath(id, row.Hash), Title: stripTitle(&s, row, of.Calls),
 		})
 	}

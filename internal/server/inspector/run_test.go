@@ -103,6 +103,8 @@ type runs struct {
 	err   error
 }
 
+func (r *runs) Has(string) bool { return true }
+
 func (r *runs) Cancel(_ context.Context, session string) error {
 	r.asked = append(r.asked, "cancel "+session)
 	return r.err

@@ -10,6 +10,8 @@ import (
 // control does to the runs of a host what a person asks for on the page. It implements inspector.Runs.
 type control struct{ host *runs.Host }
 
+func (c control) Has(session string) bool { return c.host.Runs(session) }
+
 func (c control) Cancel(ctx context.Context, session string) error {
 	_, err := c.host.Cancel(ctx, session)
 	return told(err)

@@ -86,10 +86,11 @@
     };
 
     const drawRow = (row, x, y, firstColumn, lastColumn) => {
-      const top = HEAD + tops[row] - y, high = Math.max(tops[row + 1] - tops[row] - (cell > 3 ? 1 : 0), 1);
+      const top = Math.round(HEAD + tops[row] - y), most = Math.max(tops[row + 1] - tops[row] - (cell > 3 ? 1 : 0), 1);
       for (let s = stripFrom(row, firstColumn); s < m.first[row + 1] && m.strip[4 * s] <= lastColumn; s++) {
         const from = Math.max(m.strip[4 * s], firstColumn), to = Math.min(m.strip[4 * s + 1], lastColumn), kind = m.strip[4 * s + 2];
-        const left = label + from * cell - x, wide = Math.max((to - from + 1) * cell - (to === m.strip[4 * s + 1] && cell > 3 ? 1 : 0), 1);
+        const high = Math.min(Math.max(Math.round(heightOf(m.strip[4 * s + 3]) * zooms[state.zoom]), 1), most);
+        const left = Math.round(label + from * cell - x), wide = Math.max((to - from + 1) * cell - (to === m.strip[4 * s + 1] && cell > 3 ? 1 : 0), 1);
         context.fillStyle = colours[kind & 0x7fff];
         context.fillRect(left, top, wide, high);
         if (kind & 0x8000 && high > 3) {
@@ -97,7 +98,7 @@
           context.fillRect(left, top, wide, high);
         }
       }
-      return [top, high];
+      return [top, most];
     };
 
     const drawHead = (x, w, firstColumn, lastColumn) => {
