@@ -362,10 +362,11 @@ func TestNames(t *testing.T) {
 func TestClosed(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"The lines of the text end in different ways.":                                  good + "\r\n\n",
-		"The text has characters that are not seen: U+200B (zero width space) at 1:48.": strings.Replace(good, "hello", "hel\u200blo", 1),
-		"The text is not UTF-8.": strings.Replace(good, "hello", "hel\xfflo", 1),
+		"The lines of the text end in different ways.":                    good + "\r\n\n",
+		"The text is not UTF-8.":                                          strings.Replace(good, "hello", "hel\xfflo", 1),
 		"The text has 524513 bytes, and this page takes 512 KiB at most.": good + strings.Repeat(" ", 512<<10+1),
+
+		"The text has characters that are not seen: U+200B (zero width space) at 1:48.": strings.Replace(good, "hello", "hel\u200blo", 1),
 	} {
 		b := newBench(t, map[string]string{"x.json": text}, nil)
 		require.Equal(t, name+" Change it with another editor.", noteOf(b.ask(http.MethodGet, "/cascades/x.json", nil)))

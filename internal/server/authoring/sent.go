@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/windlass-run/windlass/internal/audit"
@@ -78,7 +79,7 @@ func (a *author) draft(v *page.Visit, s *sent) *fileView {
 	case unsendable(s.text) != "":
 		return view
 	default:
-		hidden = hiddenIn(s.text)
+		hidden = hiddenIn(s.text, languageOf(s.name))
 	}
 	if err := a.diagnose(v, s.file, s.text, view, hidden); err != nil {
 		s.why = err
@@ -137,7 +138,7 @@ func unsendable(text string) string {
 const mostHidden = 50
 
 // hiddenIn finds the characters of a text that are not seen, as errors at their places.
-func hiddenIn(text string) (out []finding) {
+func hiddenIn(text, language string) (out []finding) {
 	if _, is := excerpt.FirstHidden(text); !is {
 		return nil
 	}
@@ -150,7 +151,7 @@ func hiddenIn(text string) (out []finding) {
 		default:
 			out = append(out, finding{
 				Severity: "error", Code: "hidden_character", Line: line, Col: col, EndCol: col + 1,
-				Message: called(r) + " is a character that is not seen", Hint: fmt.Sprintf(`remove it, or write it as \u%04x in quotes`, r),
+				Message: called(r) + " is a character that is not seen", Hint: "remove it, or write it as " + escaped(r, language) + " in double quotes",
 			})
 		}
 		if col++; r == '\n' {
@@ -161,6 +162,17 @@ func hiddenIn(text string) (out []finding) {
 		out[mostHidden-1].Hint += fmt.Sprintf("; %d more of them follow", left)
 	}
 	return out
+}
+
+// escaped is a character as the strings of a language have it; those of YAML in double quotes.
+func escaped(r rune, language string) string {
+	switch high, low := utf16.EncodeRune(r); {
+	case r <= 0xffff:
+		return fmt.Sprintf(`\u%04x`, r)
+	case language == "json":
+		return fmt.Sprintf(`\u%04x\u%04x`, high, low)
+	}
+	return fmt.Sprintf(`\U%08x`, r)
 }
 
 // called is a character that is not seen with its name, if it is one that texts are often copied with.
@@ -184,7 +196,7 @@ func called(r rune) string {
 
 // hiddenNote says where characters are that are not seen, in one sentence.
 func hiddenNote(text string) string {
-	first := hiddenIn(text)
+	first := hiddenIn(text, "")
 	if len(first) == 0 {
 		return ""
 	}

@@ -168,6 +168,8 @@ func TestHiddenCharacters(t *testing.T) {
 		}
 	}
 	require.Equal(t, good, b.read("x.json"))
+	require.Equal(t, `remove it, or write it as \u200b in double quotes`, told.Found[0].Hint)
+	require.Equal(t, `remove it, or write it as \udb40\udc41 in double quotes`, told.Found[5].Hint)
 	form.Set("text", strings.Repeat("\u200b", 70))
 	told = b.live(form)
 	require.Contains(t, told.Found[49].Hint, "; 20 more of them follow")
