@@ -216,10 +216,10 @@ func TestBegin(t *testing.T) {
 		want string
 	}{
 		"flows/x.json": {409, "there is something with the name flows/x.json already, and it is not replaced."},
-		"a.txt":        {422, "a.txt does not end in .json, .yaml or .yml. Try: a name such as cascades/report.json"},
-		"../a.json":    {422, "../a.json is not a path below the folders of this server, which has no .., no \\ and no / at its begin or end. Try: a name such as cascades/report.json"},
+		"a.txt":        {422, "a.txt does not end in .json, .yaml or .yml. Try: a name such as report.json"},
+		"../a.json":    {422, "../a.json is not a path below the folders of this server, which has no .., no \\ and no / at its begin or end. Try: a name such as report.json"},
 		"none/a.json":  {422, "there is no folder none in the folders that this server was started with. Try: create the folder first, or name a file in one that is there"},
-		"":             {422, "the new file has no name. Try: a name such as cascades/report.json"},
+		"":             {422, "the new file has no name. Try: a name such as report.json"},
 	} {
 		w := b.ask(http.MethodGet, "/cascades/new?name="+url.QueryEscape(name), nil)
 		require.Equal(t, tt.code, w.Code, name)

@@ -55,7 +55,7 @@ func (g *Grants) New(name string) (*File, error) {
 // checkNew says why a new cascade file cannot have a name.
 func checkNew(name string) error {
 	refuse := func(format string, args ...any) error {
-		return server.NewProblem(failure.InvalidRequest, "a name such as cascades/report.json", format, args...)
+		return server.NewProblem(failure.InvalidRequest, "a name such as report.json", format, args...)
 	}
 	_, hidden := excerpt.FirstHidden(name)
 	switch {
