@@ -163,7 +163,7 @@ func TestAuthoringLines(t *testing.T) {
 	complete("on_", "on_error")
 	b.press(" nowhere")
 	b.until(`document.getElementById("found").innerText.includes("nowhere")`)
-	b.to("Go to line 9, column 15")
+	b.to("9:15: go to line 9, column 15")
 	b.press(kb.Enter)
 	b.until(shadow + `.activeElement !== null`)
 	b.press("draft")
@@ -201,4 +201,117 @@ func TestAuthoringWithoutScripts(t *testing.T) {
 	b.to("Run")
 	b.submit()
 	require.True(t, strings.HasPrefix(js[string](b, "location.pathname"), "/sessions/"), js[string](b, "document.body.innerText"))
+}
+
+// allOfAxe returns every finding of axe with the rules that it has by itself, also those that it does not call serious.
+func (b *tab) allOfAxe() []string {
+	b.t.Helper()
+	b.axe() // which is loaded by then
+	return js[[]string](b, `axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.target.flat() + " " + n.html.slice(0, 160))))`)
+}
+
+// TestAuthoringAxe has axe look at texts that are longer than their frame, and at the buttons that lead to what is wrong in them.
+func TestAuthoringAxe(t *testing.T) {
+	s, b := authoring(t)
+	s.File("cascades/long.json", strings.Replace(hello, `"draft"`, `"draft", "instructons": "x"`, 1)+strings.Repeat("\n", 200))
+	s.File("cascades/long.yaml", helloYAML+"    instructons: x\n"+strings.Repeat("\n", 200))
+	for _, address := range []string{"", "/cascades/long.json", "/cascades/long.yaml", "/new?name=cascades/fresh.json", "/new?name=a.txt"} {
+		b.open(s.base + "/cascades" + address)
+		if strings.HasPrefix(address, "/cascades") {
+			b.until(shadow + ` !== null && document.querySelector("#found button") !== null`)
+			require.True(t, js[bool](b, shadow+`.querySelector(".cm-scroller").scrollHeight > `+shadow+`.querySelector(".cm-scroller").clientHeight`))
+		}
+		require.Empty(t, b.allOfAxe(), address)
+		b.small(address)
+	}
+	b.keepsPolicy()
+}
+
+// TestAuthoringDraft: a text that was written while the login ended is offered again when the file is opened again, and is no
+// draft any more when it was saved.
+func TestAuthoringDraft(t *testing.T) {
+	s, b := authoring(t)
+	const file = "/cascades/cascades/hello.json"
+	shown := `document.getElementById("editor").className === "on" && `
+	b.open(s.base + file)
+	b.until(shown + `document.getElementById("state").textContent === "ok"`)
+	b.to("editor")
+	b.ctrl(kb.Home)
+	b.press(kb.ArrowDown + kb.End)
+	b.enterKey()
+	b.press(`"description": "My words.",`)
+	b.until(shadow + `.querySelector(".cm-content").innerText.includes("My words.") && document.getElementById("state").textContent === "ok"`)
+	js[int](b, `fetch("/page/leave", {method: "POST", body: new URLSearchParams({token: document.querySelector(".bar [name=token]").value})}).then((r) => r.status)`)
+	b.press(" ")
+	b.until(`document.getElementById("state").textContent.startsWith("This page was closed: the text is not checked, and cannot be saved. This tab keeps it as a draft")`)
+	b.to("Save")
+	b.submit()
+	require.Contains(t, js[string](b, "document.body.innerText"), "Open the page again.")
+
+	b.open(s.newAddress())
+	b.open(s.base + file)
+	b.until(shown + `!document.getElementById("draft").hidden`)
+	require.NotContains(t, js[string](b, shadow+`.querySelector(".cm-content").innerText`), "My words.")
+	require.Empty(t, b.allOfAxe(), "draft")
+	b.picture("authoring-draft")
+	b.small("draft")
+	b.to("useDraft")
+	b.press(kb.Enter)
+	b.until(shadow + `.querySelector(".cm-content").innerText.includes("My words.")`)
+	b.to("Save")
+	b.submit()
+	require.Equal(t, "Saved.", b.text(".note.good"))
+	text, err := os.ReadFile(s.Path("cascades/hello.json"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"description": "My words.",`)
+	b.until(shown + `document.getElementById("state").textContent === "ok"`)
+	require.True(t, js[bool](b, `document.getElementById("draft").hidden && sessionStorage.getItem("draft of cascades/hello.json") === null`))
+	b.keepsPolicy()
+}
+
+// TestAuthoringHidden: the live check says which character that is not seen was pasted, and where; Save says it, too, and keeps the text.
+func TestAuthoringHidden(t *testing.T) {
+	s, b := authoring(t)
+	b.open(s.base + "/cascades/cascades/hello.json")
+	b.until(shadow + ` !== null && document.getElementById("state").textContent === "ok"`)
+	b.to("editor")
+	b.ctrl(kb.Home)
+	b.press(kb.ArrowDown + kb.End + kb.ArrowLeft + kb.ArrowLeft)
+	call(b, input.InsertText, input.InsertTextParams{Text: "\u200bpasted"})
+	b.until(`document.getElementById("found").innerText.includes("U+200B (zero width space) is a character that is not seen")`)
+	require.Contains(t, b.text("#found"), "2:23")
+	b.to("Save")
+	b.submit()
+	require.Contains(t, b.text(".note.bad"), "The text has characters that are not seen: U+200B (zero width space) at 2:23. Nothing was changed.")
+	b.until(shadow + ` !== null && ` + shadow + `.querySelector(".cm-content").innerText.includes("pasted")`)
+	b.picture("authoring-hidden")
+	s.File("cascades/hello.json", strings.Replace(hello, "Check it.", "Check it well.", 1))
+	b.to("editor")
+	b.press("x")
+	b.until(`document.getElementById("fileNote").textContent === "The file has changed since it was opened here."`)
+	b.keepsPolicy()
+}
+
+// TestAuthoringNew begins a cascade in the list; it is a file when it is saved.
+func TestAuthoringNew(t *testing.T) {
+	s, b := authoring(t)
+	b.open(s.base + "/cascades")
+	b.to("name")
+	b.press("cascades/fresh.txt")
+	b.submit()
+	require.Contains(t, b.text(".note.bad"), "cascades/fresh.txt does not end in .json, .yaml or .yml.")
+	b.picture("authoring-refused")
+	b.small("refused")
+	b.open(s.base + "/cascades")
+	b.to("name")
+	b.press("cascades/fresh.json")
+	b.submit()
+	b.until(shadow + ` !== null && document.getElementById("state").textContent === "ok"`)
+	b.picture("authoring-new")
+	require.NoFileExists(t, s.Path("cascades/fresh.json"))
+	b.to("Save")
+	b.submit()
+	require.Equal(t, "Saved.", b.text(".note.good"))
+	require.FileExists(t, s.Path("cascades/fresh.json"))
+	b.keepsPolicy()
 }

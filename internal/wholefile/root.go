@@ -28,3 +28,19 @@ func ReplaceIn(root *os.Root, name string, data []byte, perm fs.FileMode) error 
 	}
 	return nil
 }
+
+// WriteNewIn is [WriteNew] for a file of a folder that was opened. Its permissions are those of any file that a person makes.
+func WriteNewIn(root *os.Root, name string, data []byte) error {
+	reserved, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666) // the umask decides
+	if err != nil {
+		return err
+	}
+	info, err := reserved.Stat()
+	if err = errors.Join(err, reserved.Close()); err == nil {
+		err = ReplaceIn(root, name, data, info.Mode().Perm())
+	}
+	if err != nil {
+		return errors.Join(err, root.Remove(name))
+	}
+	return nil
+}

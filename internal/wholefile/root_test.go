@@ -37,3 +37,24 @@ func TestReplaceIn(t *testing.T) {
 		require.Len(t, entries, n, "nothing is left over")
 	}
 }
+
+// TestWriteNewIn: a file is made where there is nothing, and what is there stays as it is.
+func TestWriteNewIn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.Symlink("nowhere", filepath.Join(dir, "link")))
+	root, err := os.OpenRoot(dir)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, root.Close()) }()
+	require.NoError(t, wholefile.WriteNewIn(root, "file", []byte("one")))
+	require.ErrorIs(t, wholefile.WriteNewIn(root, "file", []byte("two")), os.ErrExist)
+	require.ErrorIs(t, wholefile.WriteNewIn(root, "link", []byte("two")), os.ErrExist)
+	require.ErrorIs(t, wholefile.WriteNewIn(root, "none/file", []byte("two")), os.ErrNotExist)
+	require.Error(t, wholefile.WriteNewIn(root, "../file", []byte("two")))
+	text, err := os.ReadFile(filepath.Join(dir, "file"))
+	require.NoError(t, err)
+	require.Equal(t, "one", string(text))
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, entries, 2, "nothing is left over")
+}

@@ -3,6 +3,8 @@
 //
 //   - list.go: the files.
 //   - edit.go: a file, its text, what is wrong with it; checks and saves.
+//   - sent.go: what a form has sent, which no answer loses.
+//   - new.go: a file that is not there yet.
 //   - draw.go: the graph.
 //   - input.go, run.go: the inputs of a run, and its start.
 package authoring
@@ -41,6 +43,7 @@ type Runs interface {
 const (
 	pathCascades = "/cascades"
 	pathCheck    = pathCascades + "/check"
+	pathNew      = pathCascades + "/new"
 	name         = "authoring"
 	schemaFile   = "cascade.schema.json"
 	pathSchema   = "/page/" + name + "/" + schemaFile
@@ -60,6 +63,7 @@ func New(o Options) page.Screens {
 			"GET " + pathCascades + "/{name...}":  a.show,
 			"POST " + pathCascades + "/{name...}": a.act,
 			"POST " + pathCheck:                   a.check,
+			"GET " + pathNew:                      a.begin,
 		},
 	}
 }

@@ -280,11 +280,11 @@ func TestSaveRefuses(t *testing.T) {
 		"errors":      {nil, []string{"text", broken}, 422, "the text has errors, and is not saved with them. Try: correct what is listed, and save again"},
 		"no right":    {func(_ *bench, o *authoring.Options) { o.Edit = false }, []string{"text", other}, 403, "this server changes no files. Try: windlass ui --edit"},
 		"stale":       {func(b *bench, _ *authoring.Options) { b.write("x.json", good+"\n") }, []string{"text", other, "version", strings.Repeat("0", 64)}, 409, "The file has changed since it was opened here. Nothing was saved: your text is below, with what it would change in the file as it is now."},
-		"too large":   {nil, []string{"text", good + strings.Repeat(" ", 512<<10)}, 422, "The text has 524512 bytes, and this page takes 512 KiB at most. Change it with another editor. Nothing was changed."},
+		"too large":   {nil, []string{"text", good + strings.Repeat(" ", 512<<10)}, 422, "The text has 524512 bytes, and this page takes 512 KiB at most. Nothing was changed."},
 		"far too":     {nil, []string{"text", strings.Repeat(" ", 3<<20)}, 413, "The answer is longer than the page takes. Nothing was changed."},
-		"not seen":    {nil, []string{"text", strings.Replace(good, "hello", "hel\u202elo", 1)}, 422, "The text has characters that are not seen, such as U+202E. Change it with another editor. Nothing was changed."},
-		"not UTF-8":   {nil, []string{"text", strings.Replace(good, "hello", "hel\xfflo", 1)}, 422, "The text is not UTF-8. Change it with another editor. Nothing was changed."},
-		"other token": {nil, []string{"text", other, "token", "x"}, 403, "This form is not of this page as it is shown now. Nothing was changed. Open the page again."},
+		"not seen":    {nil, []string{"text", strings.Replace(good, "hello", "hel\u202elo", 1)}, 422, "The text has characters that are not seen: U+202E (right-to-left override) at 1:48. Nothing was changed. Try: remove them where the list below has them, or write them as escapes, and save again"},
+		"not UTF-8":   {nil, []string{"text", strings.Replace(good, "hello", "hel\xfflo", 1)}, 422, "The text is not UTF-8. Nothing was changed."},
+		"other token": {nil, []string{"text", other, "token", "x"}, 403, "This page is of a login that has ended, or was not sent by this form. Nothing was changed. Your text is below: look at it, and press the button again."},
 		"nothing":     {nil, []string{"do", "delete"}, 422, "The form says nothing that can be done here: check, save or run."},
 		"a link": {func(b *bench, _ *authoring.Options) {
 			require.NoError(b.t, os.Rename(filepath.Join(b.dir, "x.json"), filepath.Join(b.dir, "y.json")))
@@ -313,9 +313,19 @@ func TestSaveRefuses(t *testing.T) {
 				require.Contains(t, w.Body.String(), "<ins>+ "+html.EscapeString(strings.TrimSpace(other))+"</ins>")
 			}
 			require.Equal(t, audit.Refused, b.audit[0].Outcome)
-			if m := text.FindStringSubmatch(w.Body.String()); m != nil {
-				require.Equal(t, tt.sent[1], html.UnescapeString(m[1]), "the text that was written is still there")
+			if name == "far too" { // nothing of it was read
+				return
 			}
+			require.Equal(t, "x.json", b.audit[0].Target)
+			want := good
+			if tt.sent[0] == "text" {
+				want = strings.ToValidUTF8(tt.sent[1], "\uFFFD")
+			} else {
+				require.Equal(t, audit.Request, b.audit[0].What)
+			}
+			m := text.FindStringSubmatch(w.Body.String())
+			require.NotNil(t, m, w.Body)
+			require.Equal(t, want, html.UnescapeString(m[1]), "the text that was written is still there")
 		})
 	}
 }
@@ -340,7 +350,7 @@ func TestNames(t *testing.T) {
 		require.Equal(t, http.StatusNotFound, w.Code, "%s: %s", name, w.Body)
 		require.Contains(t, noteOf(w), "There is no such cascade file in the folders that this server was started with.", name)
 		w = b.ask(http.MethodPost, "/cascades/"+name, url.Values{"token": {token}, "do": {"save"}, "text": {good}})
-		require.Contains(t, []int{http.StatusNotFound, http.StatusMovedPermanently, http.StatusTemporaryRedirect}, w.Code, name)
+		require.Contains(t, []int{http.StatusNotFound, http.StatusForbidden, http.StatusMovedPermanently, http.StatusTemporaryRedirect}, w.Code, name)
 	}
 	w := b.ask(http.MethodGet, "/cascades/out.json", nil)
 	require.Equal(t, http.StatusUnprocessableEntity, w.Code)
@@ -353,9 +363,10 @@ func TestClosed(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"The lines of the text end in different ways.":                    good + "\r\n\n",
-		"The text has characters that are not seen, such as U+200B.":      strings.Replace(good, "hello", "hel\u200blo", 1),
 		"The text is not UTF-8.":                                          strings.Replace(good, "hello", "hel\xfflo", 1),
 		"The text has 524513 bytes, and this page takes 512 KiB at most.": good + strings.Repeat(" ", 512<<10+1),
+
+		"The text has characters that are not seen: U+200B (zero width space) at 1:48.": strings.Replace(good, "hello", "hel\u200blo", 1),
 	} {
 		b := newBench(t, map[string]string{"x.json": text}, nil)
 		require.Equal(t, name+" Change it with another editor.", noteOf(b.ask(http.MethodGet, "/cascades/x.json", nil)))

@@ -1,12 +1,13 @@
 package authoring
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/windlass-run/windlass/cascade"
 	"github.com/windlass-run/windlass/internal/audit"
@@ -27,7 +28,8 @@ const mostText = 512 << 10
 type fileView struct {
 	Name, Path string
 	Edit       bool
-	Version    string
+	New        bool   // there is no such file yet
+	Version    string // of the file; "": it was not there
 	Token      string
 	editor
 
@@ -102,9 +104,13 @@ func (a *author) show(v *page.Visit) error {
 	if err != nil {
 		return err
 	}
-	view, err := a.view(v, f, string(f.Text))
-	if err != nil {
-		return err
+	view := a.blank(v, f.Name)
+	view.Version = f.Version
+	if view.Closed = closed(string(f.Text)); view.Closed == "" {
+		view.Text = asSent(string(f.Text))
+	}
+	if err := a.diagnose(v, f, string(f.Text), view, nil); err != nil {
+		return refusal(err)
 	}
 	if saved := v.Query().Get("saved"); saved != "" && saved == f.Version {
 		view.Good = "Saved."
@@ -119,23 +125,27 @@ func (a *author) page(v *page.Visit, status int, view *fileView) error {
 	return v.ShowAs(status, "cascade", path.Base(view.Name), view)
 }
 
-// view is a file with a text, which may be another one than it has.
-func (a *author) view(v *page.Visit, f *grants.File, text string) (*fileView, error) {
-	view := &fileView{
-		Name: f.Name, Path: pathOf(f.Name), Edit: a.Edit, Version: f.Version, Token: v.Token(about(f.Name)),
-		editor: editor{HasChange: text != string(f.Text), Language: languageOf(f.Name), Check: pathCheck, Schema: pathSchema},
+// blank is the page of a file without a text.
+func (a *author) blank(v *page.Visit, name string) *fileView {
+	return &fileView{
+		Name: name, Path: pathOf(name), Edit: a.Edit, Token: v.Token(about(name)),
+		editor: editor{Language: languageOf(name), Check: pathCheck, Schema: pathSchema},
 	}
-	if view.Closed = closed(text); view.Closed == "" {
-		view.Text = asSent(text)
-	}
+}
+
+// diagnose puts into the page of a file what is wrong with a text, after what was found in it, its graph, and the form of a run.
+func (a *author) diagnose(v *page.Visit, f *grants.File, text string, view *fileView, before []finding) error {
 	c, found, err := a.Grants.Diagnose(v.Context(), f, []byte(text))
 	if err != nil {
-		return nil, refusal(err)
+		return err
 	}
 	errs, warnings := found.Count()
-	view.State, view.Bad, view.Found, view.Graph = stateOf(errs, warnings), errs > 0, findings(f.Name, found), draw(c)
-	view.Run = a.runOf(v.Context(), c, v.Form())
-	return view, nil
+	errs += len(before)
+	view.State, view.Bad, view.Found, view.Graph = stateOf(errs, warnings), errs > 0, slices.Concat(before, findings(f.Name, found)), draw(c)
+	if f.Version != "" && len(before) == 0 {
+		view.Run = a.runOf(v.Context(), c, v.Form())
+	}
+	return nil
 }
 
 // languageOf returns the language in which a file is read.
@@ -149,88 +159,102 @@ func languageOf(file string) string {
 // asSent returns a text as a browser sends it, but for the ends of lines.
 func asSent(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-// closed says why a browser would not send a text back as it is; "" when it would.
-func closed(text string) string {
-	const elsewhere = " Change it with another editor."
-	sent := asSent(text)
-	r, hidden := excerpt.FirstHidden(text)
-	switch {
-	case len(text) > mostText:
-		return fmt.Sprintf("The text has %s, and this page takes %d KiB at most.", quantity.Of(len(text), "byte"), mostText>>10) + elsewhere
-	case !utf8.ValidString(text):
-		return "The text is not UTF-8." + elsewhere
-	case hidden:
-		return fmt.Sprintf("The text has characters that are not seen, such as %U.", r) + elsewhere
-	case strings.Contains(sent, "\r"), sent != text && strings.Count(text, "\r\n") != strings.Count(text, "\n"):
-		return "The lines of the text end in different ways." + elsewhere
-	}
-	return ""
+// The words for texts that are changed with another editor.
+const (
+	elsewhere     = " Change it with another editor."
+	differentEnds = "The lines of the text end in different ways."
+)
+
+func tooLong(text string) string {
+	return fmt.Sprintf("The text has %s, and this page takes %d KiB at most.", quantity.Of(len(text), "byte"), mostText>>10)
 }
 
-// sent returns the text of a form for a file, with the ends of lines that the file has.
-func sent(v *page.Visit, f *grants.File) (string, error) {
-	text := asSent(v.Form().Get("text"))
-	if why := closed(text); why != "" {
-		return "", page.Refusal(http.StatusUnprocessableEntity, "%s Nothing was changed.", why)
+// closed says why a browser would not send the text of a file back as it is; "" when it would.
+func closed(text string) string {
+	why := unsendable(text)
+	if why == "" {
+		why = hiddenNote(text)
 	}
-	if strings.Contains(string(f.Text), "\r\n") {
-		text = strings.ReplaceAll(text, "\n", "\r\n")
+	if why == "" && asSent(text) != text && strings.Count(text, "\r\n") != strings.Count(text, "\n") {
+		why = differentEnds
 	}
-	return text, nil
+	if why != "" {
+		why += elsewhere
+	}
+	return why
 }
 
 // act does what a button of a file says.
 func (a *author) act(v *page.Visit) error {
-	f, err := a.open(v.Of("name"))
+	s, err := a.sentOf(v, v.Of("name"))
+	if err == nil && s.file == nil && !s.typed { // nothing is lost
+		err = refusal(s.why)
+	}
 	if err != nil {
+		v.Audit((&sent{do: v.Form().Get("do")}).audited(), "", v.Of("name"), err)
 		return err
 	}
-	if err := v.Holds(about(f.Name)); err != nil {
-		return err
+	view := a.draft(v, s)
+	if v.Holds(about(s.name)) != nil {
+		return a.refuse(v, s, view, http.StatusForbidden, errOtherForm)
 	}
-	text := string(f.Text)
-	if closed(text) == "" {
-		if text, err = sent(v, f); err != nil {
-			return err
-		}
+	if status, why := s.refused(); why != nil {
+		return a.refuse(v, s, view, status, why)
 	}
-	view, err := a.view(v, f, text)
-	if err != nil {
-		return err
-	}
-	view.Version = v.Form().Get("version")
-	switch v.Form().Get("do") {
+	switch s.do {
 	case "check":
-		return a.page(v, http.StatusOK, view)
+		return a.checked(v, s, view)
 	case "save":
-		return a.save(v, f, text, view)
+		return a.save(v, s, view)
 	case "run":
-		return a.run(v, f, view)
+		return a.run(v, s.file, view)
 	}
-	return page.Refusal(http.StatusUnprocessableEntity, "The form says nothing that can be done here: check, save or run.")
+	return a.refuse(v, s, view, http.StatusUnprocessableEntity, errNothing)
+}
+
+const (
+	errOtherForm = words("This page is of a login that has ended, or was not sent by this form. Nothing was changed. Your text is below: look at it, and press the button again.")
+	errNothing   = words("The form says nothing that can be done here: check, save or run.")
+)
+
+// refused says why a text is not even looked at.
+func (s *sent) refused() (status int, why error) {
+	if s.why != nil {
+		return cmp.Or(s.status, statusOf(server.ProblemOf(s.why))), s.why
+	}
+	if why := unsendable(s.text); s.typed && why != "" {
+		return http.StatusUnprocessableEntity, words(why + " Nothing was changed.")
+	}
+	return 0, nil
+}
+
+// checked shows what is wrong with a text, and what has happened to its file meanwhile.
+func (a *author) checked(v *page.Visit, s *sent, view *fileView) error {
+	if view.Problem = s.since(); view.Problem != "" && view.New && view.Edit {
+		view.Version = ""
+		view.Problem += " Save makes it again."
+	}
+	view.compare(s)
+	return a.page(v, http.StatusOK, view)
 }
 
 // save puts the text of the form into the file.
-func (a *author) save(v *page.Visit, f *grants.File, text string, view *fileView) error {
-	f.Version = view.Version
-	err := a.mayFile(view)
-	if err == nil {
-		err = a.Grants.Save(f, []byte(text))
+func (a *author) save(v *page.Visit, s *sent, view *fileView) error {
+	err := a.mayFile(s, view)
+	if err != nil {
+		return a.refuse(v, s, view, statusOf(server.ProblemOf(err)), err)
 	}
-	v.Audit(audit.CascadeSave, "", f.Name, err)
-	var stale *grants.StaleError
-	switch {
-	case errors.As(err, &stale):
-		return a.stale(v, text, view)
-	case err != nil:
-		p := server.ProblemOf(err)
-		if p.Kind == server.Internal {
-			return err
-		}
-		view.Problem = worded(p)
-		return a.page(v, statusOf(p), view)
+	if s.since() == "" {
+		err = a.Grants.Save(s.file, []byte(s.text))
 	}
-	now, err := a.open(f.Name)
+	if s.since() != "" || errors.As(err, new(*grants.StaleError)) || errors.As(err, new(*grants.ExistsError)) {
+		return a.stale(v, s, view)
+	}
+	if err != nil {
+		return a.refuse(v, s, view, statusOf(server.ProblemOf(err)), err)
+	}
+	v.Audit(audit.CascadeSave, "", s.name, nil)
+	now, err := a.open(s.name)
 	if err != nil {
 		return err
 	}
@@ -240,28 +264,49 @@ func (a *author) save(v *page.Visit, f *grants.File, text string, view *fileView
 // mostChanges is how many lines are shown in which a text and a file differ.
 const mostChanges = 200
 
-// stale shows a text that was not saved, with what it would change in the file as that is by now.
-func (a *author) stale(v *page.Visit, text string, view *fileView) error {
-	view.Problem = "The file has changed since it was opened here. Nothing was saved: your text is below, with what it would change in the file as it is now."
-	now, err := a.open(view.Name)
-	if err != nil {
-		return err
+// compare has the page show in which lines a text and its file differ, when the file is another one than was opened.
+func (view *fileView) compare(s *sent) {
+	if s.since() == "" || view.New {
+		return
 	}
-	for _, l := range linediff.Of(asSent(string(now.Text)), asSent(text)) {
+	for _, l := range linediff.Of(asSent(string(s.file.Text)), view.Text) {
 		if l.Op != linediff.Both && len(view.Changes) < mostChanges {
 			view.Changes = append(view.Changes, change{l.Op == linediff.Old, l.Text})
 		}
 	}
-	return a.page(v, http.StatusConflict, view)
+}
+
+// stale shows a text that was not saved, with what it would change in the file as that is by now.
+func (a *author) stale(v *page.Visit, s *sent, view *fileView) error {
+	if s.since() == "" { // it has changed in this moment
+		now, err := a.sentOf(v, s.name)
+		if err != nil {
+			return err
+		}
+		if s = now; s.file == nil {
+			status, why := s.refused()
+			return a.refuse(v, s, view, status, why)
+		}
+		view.New = s.file.Version == ""
+	}
+	rest := " Nothing was saved: your text is below, with what it would change in the file as it is now."
+	if view.New {
+		view.Version, rest = "", " Nothing was saved: your text is below, and Save makes the file again."
+	}
+	view.compare(s)
+	return a.refuse(v, s, view, http.StatusConflict, words(s.since()+rest))
 }
 
 // mayFile says why a text is not saved, without looking at the file.
-func (a *author) mayFile(view *fileView) error {
+func (a *author) mayFile(s *sent, view *fileView) error {
+	hidden := hiddenNote(s.text)
 	switch {
 	case !a.Edit:
 		return server.NewProblem(server.NotGranted, "windlass ui --edit", "this server changes no files")
-	case view.Closed != "":
+	case closed(string(s.file.Text)) != "":
 		return server.NewProblem(server.NotGranted, "another editor", "the text of the file cannot be changed on this page")
+	case hidden != "":
+		return server.NewProblem(server.BadRequest, "remove them where the list below has them, or write them as escapes, and save again", "%s Nothing was changed", hidden)
 	case view.Bad:
 		return server.NewProblem(server.BadRequest, "correct what is listed, and save again", "the text has errors, and is not saved with them")
 	}
@@ -271,6 +316,8 @@ func (a *author) mayFile(view *fileView) error {
 // statusOf is the status of HTTP of a problem.
 func statusOf(p *server.Problem) int {
 	switch p.Kind { //nolint:exhaustive // the others are of what was sent
+	case server.Internal:
+		return http.StatusInternalServerError
 	case server.NotGranted:
 		return http.StatusForbidden
 	case server.TooManyRuns:
@@ -281,30 +328,31 @@ func statusOf(p *server.Problem) int {
 	return http.StatusUnprocessableEntity
 }
 
-// checked is what the script of the editor is told of a text.
-type checked struct {
+// report is what the script of the editor is told of a text.
+type report struct {
 	State string    `json:"state"`
+	Bad   bool      `json:"bad"`
 	Found []finding `json:"found"`
 	Graph *drawing  `json:"graph"` // null: there is none
+	Note  string    `json:"note"`  // why it was not checked, or what has happened to the file
 }
 
 // check checks the text of a form for the script of the editor, and shows nothing.
 func (a *author) check(v *page.Visit) error {
-	f, err := a.open(v.Form().Get("name"))
+	s, err := a.sentOf(v, v.Form().Get("name"))
 	if err != nil {
 		return err
 	}
-	if err := v.Holds(about(f.Name)); err != nil {
+	if err := v.Holds(about(s.name)); err != nil {
 		return err
 	}
-	text, err := sent(v, f)
-	if err != nil {
-		return err
+	view := a.draft(v, s)
+	out := report{view.State, view.Bad, view.Found, view.Graph, s.since()}
+	if _, why := s.refused(); why != nil {
+		out.Note = reason(why)
 	}
-	c, found, err := a.Grants.Diagnose(v.Context(), f, []byte(text))
-	if err != nil {
-		return refusal(err)
+	if out.Found == nil {
+		out.Found = []finding{}
 	}
-	errs, warnings := found.Count()
-	return v.JSON(checked{stateOf(errs, warnings), findings(f.Name, found), draw(c)})
+	return v.JSON(out)
 }

@@ -88,6 +88,8 @@ func TestHostile(t *testing.T) {
 			}
 			b.runs.err = server.NewProblem(server.NotGranted, said, "no: %s", said)
 			harmless(t, "/cascades", b.get("/cascades"))
+			harmless(t, "/cascades/new", b.ask(http.MethodGet, "/cascades/new?name="+url.QueryEscape(said), nil).Body.String())
+			harmless(t, "/cascades/new", b.ask(http.MethodGet, "/cascades/new?name="+url.QueryEscape(said+".yaml"), nil).Body.String())
 			for name := range files {
 				b.hostile(name, said)
 			}

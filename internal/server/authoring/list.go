@@ -3,10 +3,12 @@ package authoring
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/windlass-run/windlass/cascade"
+	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/quantity"
 	"github.com/windlass-run/windlass/internal/server"
 	"github.com/windlass-run/windlass/internal/server/grants"
@@ -17,8 +19,10 @@ import (
 // The bounds of the list.
 const (
 	mostFiles  = 200
-	mostShown  = 3  // diagnostics of a file
-	mostPhases = 12 // names of phases of a file
+	mostShown  = 3   // diagnostics of a file
+	mostPhases = 12  // names of phases of a file
+	mostShort  = 80  // bytes of an id, and of the name of a phase
+	mostLong   = 300 // bytes of a description, and of what is wrong
 )
 
 // listView are the cascade files.
@@ -27,7 +31,11 @@ type listView struct {
 	More  int // files that are not shown
 	Notes []string
 	Edit  bool
+	Roots bool   // there are folders
 	Find  string // what their names have
+
+	NewName string // of a file that is to be made
+	Problem string // why it is not
 }
 
 // listed is a cascade file in the list.
@@ -43,13 +51,16 @@ type listed struct {
 	MoreFound   int
 }
 
-func (a *author) list(v *page.Visit) error {
+func (a *author) list(v *page.Visit) error { return a.listed(v, http.StatusOK, listView{}) }
+
+// listed shows the files, with what a view says of one that is to be made.
+func (a *author) listed(v *page.Visit, status int, view listView) error {
 	names, notes := a.Grants.Files(v.Context())
-	find := v.Query().Get("file")
-	names = slices.DeleteFunc(names, func(file string) bool { return !strings.Contains(file, find) })
-	view := listView{Notes: notes, Edit: a.Edit, Find: find, More: max(0, len(names)-mostFiles)}
+	view.Find = v.Query().Get("file")
+	names = slices.DeleteFunc(names, func(file string) bool { return !strings.Contains(file, view.Find) })
+	view.Notes, view.Edit, view.Roots, view.More = notes, a.Edit, a.Grants.HasRoots(), max(0, len(names)-mostFiles)
 	for _, file := range names[:min(len(names), mostFiles)] {
-		one, err := a.listed(v.Context(), file)
+		one, err := a.entry(v.Context(), file)
 		if err != nil {
 			return err
 		}
@@ -57,11 +68,11 @@ func (a *author) list(v *page.Visit) error {
 			view.Files = append(view.Files, *one)
 		}
 	}
-	return v.Show("cascades", "Cascades", view)
+	return v.ShowAs(status, "cascades", "Cascades", view)
 }
 
-// listed returns a file for the list; nil for one that went away.
-func (a *author) listed(ctx context.Context, file string) (*listed, error) {
+// entry returns a file for the list; nil for one that went away.
+func (a *author) entry(ctx context.Context, file string) (*listed, error) {
 	out := &listed{Name: file, Path: pathOf(file)}
 	f, err := a.Grants.File(file)
 	if errors.As(err, new(*grants.NoFileError)) {
@@ -82,8 +93,11 @@ func (a *author) listed(ctx context.Context, file string) (*listed, error) {
 	errs, warnings := found.Count()
 	out.State, out.Bad = stateOf(errs, warnings), errs > 0
 	out.Found, out.MoreFound = findings(file, found[:min(len(found), mostShown)]), max(0, len(found)-mostShown)
+	for i := range out.Found {
+		out.Found[i].Message = excerpt.Clip(out.Found[i].Message, mostLong)
+	}
 	if c != nil {
-		out.Description = c.Description
+		out.Description = excerpt.Clip(c.Description, mostLong)
 	}
 	out.read(f)
 	return out, nil
@@ -92,14 +106,14 @@ func (a *author) listed(ctx context.Context, file string) (*listed, error) {
 // read reads the id and the phases of a file, which may have errors.
 func (l *listed) read(f *grants.File) {
 	root := source.Parse(f.Name, f.Text).Root
-	l.ID = textIn(root, "cascade_id")
+	l.ID = excerpt.Clip(textIn(root, "cascade_id"), mostShort)
 	phases := root.Get("phases")
 	if phases == nil {
 		return
 	}
 	for _, p := range phases.Items {
 		if text := textIn(p, "name"); text != "" {
-			l.Phases = append(l.Phases, text)
+			l.Phases = append(l.Phases, excerpt.Clip(text, mostShort))
 		}
 	}
 	l.MorePhases = max(0, len(l.Phases)-mostPhases)

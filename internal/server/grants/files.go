@@ -80,7 +80,7 @@ func (l *lister) visit(name string, d fs.DirEntry, err error) error {
 		return err
 	case d.IsDir() && name != "." && !isListed(d.Name()):
 		return fs.SkipDir
-	case d.IsDir() || !isCascadeName(name):
+	case d.IsDir() || !IsCascadeName(name):
 		return nil
 	}
 	text, err := readIn(l.fsys, name)
@@ -94,8 +94,8 @@ func (l *lister) visit(name string, d fs.DirEntry, err error) error {
 // isListed reports whether an entry of a folder is looked at.
 func isListed(name string) bool { return !strings.HasPrefix(name, ".") && name != "node_modules" }
 
-// isCascadeName reports whether a file with this name, which has slashes, can be listed.
-func isCascadeName(name string) bool {
+// IsCascadeName reports whether a file with this name, which has slashes, can be listed.
+func IsCascadeName(name string) bool {
 	if _, hidden := excerpt.FirstHidden(name); hidden || !fs.ValidPath(name) || strings.Contains(name, "\\") || !library.IsPath(name) || cascade.IsToolFile(name) || script.IsFile(name) {
 		return false
 	}
@@ -122,7 +122,7 @@ func readIn(fsys fs.FS, name string) ([]byte, error) {
 type File struct {
 	Name    string // as runs are started by it
 	Text    []byte
-	Version string // of the text: another text has another one
+	Version string // of the text: another text has another one; "": there is no file yet
 
 	root root
 }
@@ -137,7 +137,7 @@ func (e *NoFileError) Error() string {
 // File reads one of [Grants.Files]. The error of a name that is none of them is a [*NoFileError].
 func (g *Grants) File(name string) (*File, error) {
 	for _, r := range g.roots {
-		if !isCascadeName(name) {
+		if !IsCascadeName(name) {
 			break
 		}
 		text, err := readIn(r.tree.FS, name)
@@ -178,15 +178,17 @@ func (e *StaleError) Error() string {
 }
 
 // Save puts a text in the place of that of a file, whole or not at all. A file that has changed since it was read stays as it
-// is: the error is a [*StaleError]. What changes it in the same moment is not seen.
+// is: the error is a [*StaleError]. What changes it in the same moment is not seen. One of [Grants.New] is created; the error is
+// an [*ExistsError] when something has its name by then.
 func (g *Grants) Save(f *File, text []byte) error {
 	g.saving.Lock()
 	defer g.saving.Unlock()
 	name := filepath.FromSlash(f.Name)
-	for part := name; part != "."; part = filepath.Dir(part) {
-		if info, err := f.root.Root.Lstat(part); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return server.NewProblem(server.NotGranted, "change what it leads to", "%s is a link, and nothing is written through links", filepath.ToSlash(part))
-		}
+	if err := f.root.noLink(name); err != nil {
+		return err
+	}
+	if f.Version == "" {
+		return create(f, name, text)
 	}
 	now, err := readIn(f.root.tree.FS, f.Name)
 	if err != nil || version(now) != f.Version {
@@ -196,8 +198,23 @@ func (g *Grants) Save(f *File, text []byte) error {
 	if err == nil {
 		err = wholefile.ReplaceIn(f.root.Root, name, text, info.Mode().Perm())
 	}
-	if err != nil {
-		return failure.New(failure.StorageFailed, fmt.Errorf("save %s: %w", path.Base(f.Name), err), "check that the server may write its folder")
+	return unsaved(f, err)
+}
+
+// unsaved says why a file was not saved; nil for nil.
+func unsaved(f *File, err error) error {
+	if err == nil {
+		return nil
+	}
+	return failure.New(failure.StorageFailed, fmt.Errorf("save %s: %w", path.Base(f.Name), err), "check that the server may write its folder")
+}
+
+// noLink refuses a path with a link in it.
+func (r root) noLink(name string) error {
+	for part := name; part != "."; part = filepath.Dir(part) {
+		if info, err := r.Root.Lstat(part); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return server.NewProblem(server.NotGranted, "change what it leads to", "%s is a link, and nothing is written through links", filepath.ToSlash(part))
+		}
 	}
 	return nil
 }

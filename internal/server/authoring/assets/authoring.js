@@ -1,7 +1,8 @@
 // The editor of a cascade file. Without it a text field is there, and buttons.
 "use strict";
 (() => {
-  const place = document.getElementById("editor"), area = document.getElementById("text"), form = document.getElementById("author");
+  let place = document.getElementById("editor");
+  const area = document.getElementById("text"), form = document.getElementById("author");
   if (!place || !area || typeof windlassEditor === "undefined") return;
   const { check, name, schema, language } = place.dataset;
   const state = document.getElementById("state"), list = document.getElementById("found"), graph = document.getElementById("graph");
@@ -171,7 +172,7 @@
     else {
       const button = element("button", place);
       button.type = "button";
-      button.setAttribute("aria-label", "Go to line " + d.line + ", column " + d.col);
+      button.setAttribute("aria-label", place + ": go to line " + d.line + ", column " + d.col);
       button.addEventListener("click", () => editor.go(d.line, d.col));
       line.append(button);
     }
@@ -207,48 +208,92 @@
     more.append(element("summary", "The graph as text"), code);
     graph.replaceChildren(...(now.picture ? [box] : []), more);
   };
+  const fileNote = document.getElementById("fileNote");
   const told = (answer) => {
-    const bad = answer.found.some((d) => d.severity === "error");
     state.textContent = answer.state;
-    state.className = bad ? "state bad" : "state";
+    state.className = answer.bad ? "state bad" : "state";
+    if (fileNote.textContent !== answer.note) fileNote.textContent = answer.note;
     list.replaceChildren(...answer.found.map(row));
     editor.show(answer.found.filter((d) => !d.file));
     draw(answer.graph);
+  };
+  const kept = " This tab keeps it as a draft, which is offered when the file is opened here again.";
+  const refusals = {
+    401: "This page was closed: the text is not checked, and cannot be saved." + kept + " Open the page again in this tab, by the address that is printed by: windlass serve token --page",
+    403: "This page is of a login that has ended: the text is not checked. Press Check: it keeps your text, which can then be saved.",
+    413: "The text is longer than the page takes, and cannot be checked or saved." + kept,
   };
   let waits = 0, asking = null;
   const ask = async () => {
     asking?.abort();
     const mine = asking = new AbortController();
-    const body = new URLSearchParams({ token: form.elements.token.value, name, text: editor.text() });
+    const body = new URLSearchParams({ token: form.elements.token.value, version: form.elements.version.value, name, text: editor.text() });
     try {
       const answer = await fetch(check, { method: "POST", body, redirect: "error", signal: mine.signal });
       if (answer.ok) told(await answer.json());
       else {
-        state.textContent = answer.status === 401 ? "This page was closed. Open it again by a new address: windlass serve token --page" : "The text cannot be checked. Press Check to see why.";
+        state.textContent = refusals[answer.status] ?? "The text cannot be checked. Press Check: it says why, and keeps your text.";
         state.className = "state bad";
       }
     } catch (e) {
-      if (e.name !== "AbortError") state.textContent = "The server is away: the text is not checked.";
+      if (e.name !== "AbortError") state.textContent = "The server is away: the text is not checked." + kept;
     }
   };
   const saved = area.defaultValue;
-  let leaving = false;
-  const editor = windlassEditor.create({
-    parent: place, text: area.value, language, label: "The text of " + name, complete,
-    changed() {
-      clearTimeout(waits);
-      waits = setTimeout(ask, 300);
-    },
+  let leaving = false, editor = null;
+
+  // A draft is what was written and not saved. It outlives a login and a server, and ends with the tab.
+  const draftKey = "draft of " + name;
+  const hasChange = () => "changed" in place.dataset || editor.text() !== saved;
+  const keep = () => {
+    try {
+      if (hasChange()) sessionStorage.setItem(draftKey, editor.text());
+      else sessionStorage.removeItem(draftKey);
+    } catch { /* a browser that keeps nothing for a page */ }
+  };
+  const keptDraft = () => {
+    try { return sessionStorage.getItem(draftKey); } catch { return null; }
+  };
+  const edit = (text) => {
+    editor = windlassEditor.create({
+      parent: place, text, language, label: "The text of " + name, complete,
+      changed() {
+        keep();
+        clearTimeout(waits);
+        waits = setTimeout(ask, 300);
+      },
+    });
+    place.className = "on";
+    place.shadowRoot.querySelector(".cm-content").tabIndex = 0; // the frame that scrolls has something that takes the focus
+  };
+  const offer = document.getElementById("draft"), draft = keptDraft();
+  edit(area.value);
+  if (draft === null || draft === editor.text() || "changed" in place.dataset) keep();
+  else offer.hidden = false;
+  document.getElementById("useDraft").addEventListener("click", () => {
+    const fresh = place.cloneNode(false); // an element has one shadow root
+    place.replaceWith(fresh);
+    place = fresh;
+    offer.hidden = true;
+    edit(draft);
+    editor.focus();
+    keep();
+    ask();
+  });
+  document.getElementById("dropDraft").addEventListener("click", () => {
+    offer.hidden = true;
+    editor.focus();
+    keep();
   });
   area.hidden = true;
-  place.className = "on";
   document.getElementById("keys").textContent = "Ctrl+Space completes keys and values, F8 goes to what is wrong next, Tab leaves the text.";
   form.addEventListener("submit", () => {
     area.value = editor.text();
+    keep();
     leaving = true;
   });
   addEventListener("beforeunload", (e) => {
-    if (!leaving && ("changed" in place.dataset || editor.text() !== saved)) e.preventDefault();
+    if (!leaving && hasChange()) e.preventDefault();
   });
   addEventListener("pageshow", () => { leaving = false; });
   ask();
