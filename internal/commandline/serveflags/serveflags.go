@@ -35,9 +35,12 @@ type Options struct {
 	Edit      bool          // the page may change the cascade files below the roots
 }
 
-// EditFlag declares the flag by which a person lets the page of their own machine change files.
+// EditFlag declares the flag by which a person lets the page of their own machine change files, which is for the folder that they are in.
 func (o *Options) EditFlag(f *pflag.FlagSet) {
 	f.BoolVar(&o.Edit, "edit", false, "let the page save cascade files below the roots; on this machine only")
+	if root := f.Lookup("root"); root != nil {
+		root.Usage = strings.Replace(root.Usage, "default: none", "default: the folder that you are in", 1)
+	}
 }
 
 // Check says what is wrong with the flags.

@@ -55,7 +55,7 @@ func New(o Options) page.Screens {
 	if err != nil {
 		panic(err) // the folder is embedded above
 	}
-	a := &author{o}
+	a := &author{o, make(chan struct{}, mostLooks)}
 	return page.Screens{
 		Name: name, Files: files{in}, Nav: []page.Link{{Title: "Cascades", Path: pathCascades}},
 		Answers: map[string]page.Answer{
@@ -79,7 +79,13 @@ func (f files) ReadFile(name string) ([]byte, error) {
 	return fs.ReadFile(f.FS, name)
 }
 
-type author struct{ Options }
+type author struct {
+	Options
+	slots chan struct{} // one for each text that is looked at: others wait, as a text may take much memory
+}
+
+// mostLooks is how many texts are looked at at once.
+const mostLooks = 2
 
 // pathOf returns the address of a file.
 func pathOf(file string) string {

@@ -279,7 +279,7 @@ func TestSaveRefuses(t *testing.T) {
 	}{
 		"errors":      {nil, []string{"text", broken}, 422, "the text has errors, and is not saved with them. Try: correct what is listed, and save again"},
 		"no right":    {func(_ *bench, o *authoring.Options) { o.Edit = false }, []string{"text", other}, 403, "this server changes no files. Try: windlass ui --edit"},
-		"stale":       {func(b *bench, _ *authoring.Options) { b.write("x.json", good+"\n") }, []string{"text", other, "version", strings.Repeat("0", 64)}, 409, "The file has changed since it was opened here. Nothing was saved: your text is below, with what it would change in the file as it is now."},
+		"stale":       {func(b *bench, _ *authoring.Options) { b.write("x.json", good+"\n") }, []string{"text", other, "version", strings.Repeat("0", 64)}, 409, "The file has changed since it was opened here. Nothing was saved: your text is below, with what it would change in the file as it is now. Save then puts your text in its place."},
 		"too large":   {nil, []string{"text", good + strings.Repeat(" ", 512<<10)}, 422, "The text has 524512 bytes, and this page takes 512 KiB at most. Nothing was changed."},
 		"far too":     {nil, []string{"text", strings.Repeat(" ", 3<<20)}, 413, "The answer is longer than the page takes. Nothing was changed."},
 		"not seen":    {nil, []string{"text", strings.Replace(good, "hello", "hel\u202elo", 1)}, 422, "The text has characters that are not seen: U+202E (right-to-left override) at 1:48. Nothing was changed. Try: remove them where the list below has them, or write them as escapes, and save again"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -135,6 +136,12 @@ func (a *author) blank(v *page.Visit, name string) *fileView {
 
 // diagnose puts into the page of a file what is wrong with a text, after what was found in it, its graph, and the form of a run.
 func (a *author) diagnose(v *page.Visit, f *grants.File, text string, view *fileView, before []finding) error {
+	select {
+	case a.slots <- struct{}{}:
+		defer func() { <-a.slots }()
+	case <-v.Context().Done():
+		return v.Context().Err()
+	}
 	c, found, err := a.Grants.Diagnose(v.Context(), f, []byte(text))
 	if err != nil {
 		return err
@@ -244,6 +251,9 @@ func (a *author) save(v *page.Visit, s *sent, view *fileView) error {
 	if err != nil {
 		return a.refuse(v, s, view, statusOf(server.ProblemOf(err)), err)
 	}
+	if s.text == string(s.file.Text) && s.file.Version != "" {
+		return a.saved(v, s, view) // also when a browser sends the form again
+	}
 	if s.since() == "" {
 		err = a.Grants.Save(s.file, []byte(s.text))
 	}
@@ -254,11 +264,28 @@ func (a *author) save(v *page.Visit, s *sent, view *fileView) error {
 		return a.refuse(v, s, view, statusOf(server.ProblemOf(err)), err)
 	}
 	v.Audit(audit.CascadeSave, "", s.name, nil)
+	return a.saved(v, s, view)
+}
+
+// saved shows the file as it is now, with the inputs of a run that were typed.
+func (a *author) saved(v *page.Visit, s *sent, view *fileView) error {
 	now, err := a.open(s.name)
 	if err != nil {
 		return err
 	}
-	return v.Redirect(view.Path + "?saved=" + now.Version)
+	if fresh := a.runOf(v.Context(), view.cascade(), nil); fresh == nil || fresh.More == view.Run.More && reflect.DeepEqual(fresh.Fields, view.Run.Fields) {
+		return v.Redirect(view.Path + "?saved=" + now.Version)
+	}
+	view.Version, view.New, view.HasChange, view.Good = now.Version, false, false, "Saved."
+	return a.page(v, http.StatusOK, view)
+}
+
+// cascade is what the form of a run is for; nil: there is no form.
+func (view *fileView) cascade() *cascade.Cascade {
+	if view.Run == nil {
+		return nil
+	}
+	return view.Run.of
 }
 
 // mostChanges is how many lines are shown in which a text and a file differ.
@@ -293,7 +320,10 @@ func (a *author) stale(v *page.Visit, s *sent, view *fileView) error {
 	if view.New {
 		view.Version, rest = "", " Nothing was saved: your text is below, and Save makes the file again."
 	}
-	view.compare(s)
+	if view.compare(s); len(view.Changes) > 0 {
+		view.Version = s.file.Version
+		rest += " Save then puts your text in its place."
+	}
 	return a.refuse(v, s, view, http.StatusConflict, words(s.since()+rest))
 }
 

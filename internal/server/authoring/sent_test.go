@@ -208,7 +208,7 @@ func TestBegin(t *testing.T) {
 		form.Set("text", good)
 		w = b.ask(http.MethodPost, address, form)
 		require.Equal(t, http.StatusConflict, w.Code)
-		require.Equal(t, "There is a file with this name by now. Nothing was saved: your text is below, with what it would change in the file as it is now.", noteOf(w))
+		require.Equal(t, "There is a file with this name by now. Nothing was saved: your text is below, with what it would change in the file as it is now. Save then puts your text in its place.", noteOf(w))
 		require.Equal(t, good, written(t, w))
 	}
 	for name, tt := range map[string]struct {
@@ -251,4 +251,42 @@ func TestListIsShort(t *testing.T) {
 	shown = b.get("/cascades")
 	require.Contains(t, shown, "This server was started without a folder of cascades. Start it with one: <code>windlass ui --root cascades</code>")
 	require.NotContains(t, shown, "/cascades/new")
+}
+
+// TestSaveOver: who has seen what a text would change in a file that has changed can save it.
+func TestSaveOver(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, map[string]string{"good.json": good}, nil)
+	form := b.form("good.json")
+	form.Set("do", "save")
+	form.Set("text", strings.Replace(good, "hello", "goodbye", 1))
+	changed := strings.Replace(good, "hello", "welcome", 1)
+	require.NoError(t, os.WriteFile(filepath.Join(b.dir, "good.json"), []byte(changed), 0o600))
+	w := b.ask(http.MethodPost, "/cascades/good.json", form)
+	require.Equal(t, http.StatusConflict, w.Code)
+	require.Equal(t, changed, b.read("good.json"))
+	require.Contains(t, w.Body.String(), "<del>- ")
+	for _, m := range hidden.FindAllStringSubmatch(w.Body.String(), -1)[1:] {
+		form.Set(m[1], m[2])
+	}
+	for range 2 { // a browser may send a form again
+		w = b.ask(http.MethodPost, "/cascades/good.json", form)
+		require.Equal(t, http.StatusSeeOther, w.Code)
+		require.Equal(t, form.Get("text"), b.read("good.json"))
+	}
+}
+
+// TestSaveKeepsInputs: the inputs of a run that were typed are there after a save.
+func TestSaveKeepsInputs(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, map[string]string{"good.json": good}, nil)
+	form := b.form("good.json")
+	form.Set("do", "save")
+	form.Set("text", strings.Replace(good, "hello", "goodbye", 1))
+	form.Set("input.topic", "the sea")
+	w := b.ask(http.MethodPost, "/cascades/good.json", form)
+	require.Equal(t, http.StatusOK, w.Code)
+	require.Contains(t, w.Body.String(), "Saved.")
+	require.Contains(t, w.Body.String(), "the sea</textarea>")
+	require.Equal(t, form.Get("text"), b.read("good.json"))
 }
