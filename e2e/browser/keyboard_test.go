@@ -122,6 +122,7 @@ func TestByKeyboard(t *testing.T) {
 		tt.do()
 		b.submit()
 		require.Equal(t, s.url(tt.name)+"?answered", js[string](b, "location.href"), "%s: %s", tt.name, b.text("main"))
+		b.until(`document.querySelector("[role=status]:focus") !== null`) // a page that is shown has the focus a moment later
 		require.Contains(t, b.text("[role=status]:focus"), "Your answer counts: answered by ", tt.name)
 		a := s.answered(tt.name)
 		require.NotNil(t, a, tt.name)
