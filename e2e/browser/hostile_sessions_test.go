@@ -3,9 +3,11 @@
 package browser
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/page"
 	"github.com/stretchr/testify/require"
@@ -13,6 +15,7 @@ import (
 	"github.com/windlass-run/windlass/e2e/lab"
 	"github.com/windlass-run/windlass/echo"
 	"github.com/windlass-run/windlass/internal/server/inspector/inspectortest"
+	"github.com/windlass-run/windlass/internal/server/page/pagetest"
 )
 
 // watching has the browser keep what a hostile text could do on a page: a dialog, something that the policy of the page stopped,
@@ -26,6 +29,7 @@ const watching = `
 const harmless = `[...harm,
 	...[...document.querySelectorAll("script, link, img, iframe, object, embed, base, form, a, area, style, template, noscript, math")].flatMap((e) => {
 		const said = e.src || e.action || e.href?.baseVal || e.href || "", to = new URL(said, location.href).href;
+		if (e.id === "picture" && said.startsWith("data:image/svg+xml;base64,")) return [];
 		return e.matches("a, form, script[src], link") && (to.startsWith(location.origin + "/") || said === "data:,") ? [] : [e.outerHTML.slice(0, 200)];
 	}),
 	...(document.title.endsWith(" · windlass") && document.querySelectorAll("main").length === 1 && document.querySelectorAll("h1").length === 1 ? [] : ["another page: " + document.title]),
@@ -58,11 +62,7 @@ func TestHostileSessions(t *testing.T) {
 			addresses = append(addresses, base+"/life/"+string(entries[7*i+3].Message.Hash()))
 		}
 	}
-	for _, at := range addresses {
-		b.open(at)
-		require.Empty(t, js[[]string](b, harmless), at)
-		require.LessOrEqual(t, js[int](b, "document.documentElement.scrollWidth"), 1280, "%s is wider than the screen", at)
-	}
+	b.harmless(addresses)
 	require.Greater(t, len(addresses), 100)
 
 	for _, harm := range []string{ // which the test would have seen
@@ -73,4 +73,48 @@ func TestHostileSessions(t *testing.T) {
 		js[int](b, harm+`, 1`)
 		require.NotEmpty(t, js[[]string](b, harmless), harm)
 	}
+}
+
+// harmless fails when a text does something on a page, or makes it wider than the screen.
+func (b *tab) harmless(addresses []string) {
+	b.t.Helper()
+	for _, at := range addresses {
+		b.open(at)
+		require.Empty(b.t, js[[]string](b, harmless), at)
+		require.LessOrEqual(b.t, js[int](b, "document.documentElement.scrollWidth"), 1280, "%s is wider than the screen", at)
+	}
+}
+
+// TestHostileScreens does the same on the screens of candidates, selections, waits and cascades.
+func TestHostileScreens(t *testing.T) {
+	w := lab.New(t, theBinary)
+	w.Memory = 0
+	texts := inspectortest.Hostile()
+	var addresses []string
+	var waits []pagetest.Named
+	phases := []map[string]any{}
+	for i, text := range texts {
+		text = strings.ToValidUTF8(text, "\uFFFD")
+		inspectortest.Write(t, w.Home, fmt.Sprint("sounded", i), inspectortest.Sounded(text)...)
+		inspectortest.Write(t, w.Home, fmt.Sprint("selected", i), inspectortest.Selected(text)...)
+		addresses = append(addresses, fmt.Sprintf("/sessions/sounded%d/candidates/draft?a=1&b=2", i), fmt.Sprintf("/sessions/selected%d/selections/tell/select", i))
+		waits = append(waits, pagetest.Named{Name: fmt.Sprint("ask", i), Wait: echo.Wait{Kind: echo.WaitQuestion, Form: &echo.Form{Kind: echo.FormText, Question: text, Context: text}}})
+		phases = append(phases, map[string]any{"name": fmt.Sprint("p", i), "description": text, "instructions": text})
+	}
+	w.Must(pagetest.Write(w.Home, waits, nil, time.Now().Add(-time.Hour).UTC()))
+	cascade, err := json.Marshal(map[string]any{"cascade_id": "hostile", "description": strings.Join(texts[:20], " "), "phases": phases})
+	require.NoError(t, err)
+	w.File("cascades/hostile.json", string(cascade))
+	s := &site{World: w, t: t, list: waits, serve: w.UI("--no-clickhouse", "--edit")}
+	s.base = "http://" + s.serve.Address
+	b := newTabWithin(t, 10*lab.Bound)
+	call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watching})
+	b.open(s.newAddress())
+	for i := range addresses {
+		addresses[i] = s.base + addresses[i]
+	}
+	for i := range texts {
+		addresses = append(addresses, s.url(fmt.Sprint("ask", i)))
+	}
+	b.harmless(append(addresses, s.base+"/waits", s.base+"/cascades", s.base+"/cascades/cascades/hostile.json"))
 }

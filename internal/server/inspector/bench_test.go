@@ -23,17 +23,21 @@ func BenchmarkScreens(b *testing.B) {
 			}
 		})
 		life := lifeOf(browser)
-		for _, s := range []struct{ name, path string }{
-			{"run", ""},
-			{"matrix", "/matrix"},
-			{"matrix-late", fmt.Sprintf("/matrix?call=%d", calls-50)},
-			{"calls", "/calls"},
-			{"sent", "/calls/" + inspectortest.CallKey(calls/2)},
-			{"sent-last", "/calls/" + inspectortest.CallKey(calls)},
-			{"life", life},
-			{"bill", "/bill"},
+		for _, s := range []struct {
+			name, path string
+			budget     int // bytes: a screen that sends more fails
+		}{
+			{"run", "", 320_000},
+			{"matrix", "/matrix", 640_000},
+			{"matrix-late", fmt.Sprintf("/matrix?call=%d", calls-50), 640_000},
+			{"matrix-whole", "/matrix/whole", 11_000_000}, // of 100,000 messages: numbers for the script, no texts
+			{"calls", "/calls", 120_000},
+			{"sent", "/calls/" + inspectortest.CallKey(calls/2), 260_000},
+			{"sent-last", "/calls/" + inspectortest.CallKey(calls), 260_000},
+			{"life", life, 40_000},
+			{"bill", "/bill", 40_000},
 		} {
-			if s.name == "bill" && calls > 1000 { // it takes longer than a page waits
+			if s.name == "bill" && calls > 100 { // it takes longer than a page waits
 				continue
 			}
 			b.Run(fmt.Sprint(calls, "/", s.name), func(b *testing.B) {
@@ -43,6 +47,9 @@ func BenchmarkScreens(b *testing.B) {
 					size = len(browser.Open("/sessions/long" + s.path))
 				}
 				b.ReportMetric(float64(size), "bytes/screen")
+				if size > s.budget {
+					b.Errorf("%s of %d calls: %d bytes, the budget is %d", s.name, calls, size, s.budget)
+				}
 			})
 		}
 	}
