@@ -106,6 +106,8 @@ func TestInspectorByKeyboard(t *testing.T) {
 // TestInspectorLive starts a run, watches it on its screen without loading the page again, cancels and resumes it there.
 func TestInspectorLive(t *testing.T) {
 	s, b := inspected(t)
+	b.open(s.base + "/")
+	b.do(chromedp.Evaluate[chromedp.Void]("window.before = true"))
 	begin, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.base+"/api/runs", strings.NewReader(`{"file": "slow.json", "session_id": "watched"}`))
 	require.NoError(t, err)
 	begin.Header.Set("Authorization", "Bearer "+strings.TrimSpace(s.Run("serve", "token").Out))
@@ -114,6 +116,8 @@ func TestInspectorLive(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, a.Body.Close())
 	require.Equal(t, http.StatusCreated, a.StatusCode)
+	b.until(`document.getElementById("listed").innerText.includes("watched")`) // the list of runs follows them, too
+	require.True(t, js[bool](b, "window.before"), "the page was not loaded again")
 	b.open(s.base + "/sessions/watched")
 	b.do(chromedp.Evaluate[chromedp.Void]("window.before = true"))
 	b.until(`document.querySelector("[data-live]") !== null`)

@@ -47,6 +47,7 @@ func New(o Options) page.Screens {
 		Answers: map[string]page.Answer{
 			"GET /{$}":                      x.runs,
 			"GET " + pathCost:               x.cost,
+			"GET /live":                     x.live,
 			"GET /cost.csv":                 x.costCSV,
 			"GET " + pathMemory:             x.memory,
 			"GET " + pathMemory + "/{bank}": x.bank,

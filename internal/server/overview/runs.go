@@ -24,6 +24,7 @@ type runsView struct {
 	Problem  string // what is wrong with the form
 	Away     string // why runs of ClickHouse are missing
 	Unread   int
+	Seen     string // the stamp of the list as it is shown
 	Pending  uint64 // entries of the runs on the page that ClickHouse does not have
 	Runs     []runRow
 	Has      columns
@@ -107,6 +108,7 @@ func (x *overview) runs(v *page.Visit) error {
 		view.Problem = err.Error()
 		return v.ShowAs(http.StatusUnprocessableEntity, "runs", "Runs", view)
 	}
+	view.Seen = (&watch{archive: x.Archive}).stamp()
 	list, err := x.desk.Runs(v.Context(), search)
 	if err != nil {
 		return err

@@ -106,8 +106,7 @@
   });
   const live = document.querySelector("[data-live]"), told = document.getElementById("live");
   if (live) {
-    const events = new EventSource(live.dataset.live);
-    let asked = false, again = false;
+    let events, asked = false, again = false, ended = false;
     const refresh = async () => {
       if (asked) {
         again = true;
@@ -122,7 +121,8 @@
           part.replaceWith(document.importNode(other, true));
         }
         if (!now.querySelector("[data-live]")) {
-          events.close();
+          events?.close();
+          ended = true;
           told.textContent = "The run has stopped.";
         }
       } catch { /* the server is away: the stream tells when it is back */ }
@@ -132,7 +132,16 @@
         refresh();
       }
     };
-    events.addEventListener("message", refresh);
+    // A browser has few connections to a server: a page that is not seen leaves its own to others.
+    const follow = () => {
+      events?.close();
+      events = undefined;
+      if (document.hidden || ended) return;
+      events = new EventSource(live.dataset.live);
+      events.addEventListener("message", refresh);
+    };
+    follow();
+    document.addEventListener("visibilitychange", follow);
   }
 
   // What is dragged out of a frame is dropped nowhere but into a text: a browser goes to the address of a link.
