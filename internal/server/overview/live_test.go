@@ -44,7 +44,7 @@ func TestLiveRuns(t *testing.T) {
 	second := session("second")
 	resp, err := http.DefaultClient.Do(r)
 	require.NoError(t, err)
-	defer resp.Body.Close()
+	defer resp.Body.Close() //nolint:errcheck // only read from
 	require.Equal(t, "text/event-stream", resp.Header.Get("Content-Type"))
 	in := bufio.NewScanner(resp.Body)
 	next := func() string {

@@ -30,10 +30,15 @@ type runsView struct {
 	Has      columns
 	Pretend  string
 	pages
+	cascadesOfRuns
+	SQL []namedSQL
+}
+
+// cascadesOfRuns are the cascades of a list, and what became more expensive.
+type cascadesOfRuns struct {
 	Cascades []cascadeRow
 	Dearer   []changeRow
 	Compared bool // cascades were compared with their version before
-	SQL      []namedSQL
 }
 
 // pages are the addresses of other pages of the list.
