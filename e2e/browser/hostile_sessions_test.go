@@ -14,6 +14,10 @@ import (
 
 	"github.com/windlass-run/windlass/e2e/lab"
 	"github.com/windlass-run/windlass/echo"
+	"github.com/windlass-run/windlass/echo/journal"
+	"github.com/windlass-run/windlass/internal/config"
+	"github.com/windlass-run/windlass/internal/mailbox"
+	"github.com/windlass-run/windlass/internal/memories"
 	"github.com/windlass-run/windlass/internal/server/inspector/inspectortest"
 	"github.com/windlass-run/windlass/internal/server/page/pagetest"
 )
@@ -85,7 +89,36 @@ func (b *tab) harmless(addresses []string) {
 	}
 }
 
-// TestHostileScreens does the same on the screens of candidates, selections, waits and cascades.
+// hostileRecords puts into a home, for each text, a run of a cascade that is called so, a grant for a tool that is called so, and a
+// file of a bank that says so.
+func hostileRecords(t *testing.T, w *lab.World, texts []string) {
+	t.Helper()
+	began := time.Now().Add(-time.Hour).UTC()
+	kept := 0
+	for i, text := range texts {
+		text = strings.ToValidUTF8(text, "\uFFFD")
+		cascade, err := json.Marshal(map[string]any{"cascade_id": text, "tags": []string{text}, "phases": []any{}})
+		require.NoError(t, err)
+		id := fmt.Sprint("named", i)
+		j, err := journal.Create(config.SessionDir(w.Home, id), journal.Header{SessionID: id, Rules: 1, StartedAt: began, Cascade: cascade, Input: []byte(`{}`)})
+		require.NoError(t, err)
+		e := echo.NewEntry(echo.MustKey("run/end"), echo.RunEnd{Status: echo.StatusFailed, Output: text})
+		e.SessionID, e.Seq, e.At, e.CascadeID = id, 1, began, text
+		e.SetKeyFields()
+		require.NoError(t, j.Write(e))
+		require.NoError(t, j.Close(t.Context()))
+		require.NoError(t, mailbox.Grants{Dir: config.GrantsDir(w.Home)}.Give(mailbox.Grant{ID: fmt.Sprint("grant", i), Scope: echo.GrantCascade, Tool: text, Cascade: "1", Name: text, Session: id, By: text, Via: echo.ViaPage, At: began}))
+		desk := memories.Open(w.Home, w.Dir, text)
+		draft, err := desk.Draft("notes", fmt.Sprintf("/memories/%d.md", i))
+		require.NoError(t, err)
+		if _, err := desk.Put(t.Context(), draft, text); err == nil { // what is no text is refused
+			kept++
+		}
+	}
+	require.Greater(t, kept, 40)
+}
+
+// TestHostileScreens does the same on the screens of candidates, selections, waits, cascades, runs, grants and memory.
 func TestHostileScreens(t *testing.T) {
 	w := lab.New(t, theBinary)
 	w.Memory = 0
@@ -102,6 +135,7 @@ func TestHostileScreens(t *testing.T) {
 		phases = append(phases, map[string]any{"name": fmt.Sprint("p", i), "description": text, "instructions": text})
 	}
 	w.Must(pagetest.Write(w.Home, waits, nil, time.Now().Add(-time.Hour).UTC()))
+	hostileRecords(t, w, texts)
 	cascade, err := json.Marshal(map[string]any{"cascade_id": "hostile", "description": strings.Join(texts[:20], " "), "phases": phases})
 	require.NoError(t, err)
 	w.File("cascades/hostile.json", string(cascade))
@@ -116,5 +150,9 @@ func TestHostileScreens(t *testing.T) {
 	for i := range texts {
 		addresses = append(addresses, s.url(fmt.Sprint("ask", i)))
 	}
-	b.harmless(append(addresses, s.base+"/waits", s.base+"/cascades", s.base+"/cascades/cascades/hostile.json"))
+	b.harmless(append(addresses, s.base+"/waits", s.base+"/cascades", s.base+"/cascades/cascades/hostile.json", s.base+"/?limit=200", s.base+"/grants", s.base+"/memory"))
+	b.harmless([]string{js[string](b, `document.querySelector("tbody a[href*='/memory/']").href`)})
+	files := js[[]string](b, `[...document.querySelectorAll("tbody th a")].map((a) => a.href)`)
+	require.Greater(t, len(files), 40)
+	b.harmless(files)
 }
