@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -67,8 +66,6 @@ func (s *site) fits(b *tab, screens []screen) {
 		require.Contains(s.t, js[string](b, "document.body.innerText"), x.has, x.name)
 		require.Empty(s.t, b.axe(), x.name)
 		b.picture("inspector-" + x.name)
-		b.do(chromedp.EmulateViewport(390, 800))
-		require.LessOrEqual(s.t, js[int](b, "document.documentElement.scrollWidth"), 390, "%s is wider than a small screen", x.name)
-		b.do(chromedp.EmulateViewport(1440, 900))
+		b.small(x.name)
 	}
 }

@@ -56,7 +56,7 @@ func inspected(t *testing.T) (*site, *tab) {
 // wider than a small screen, and pictures are written where they are asked for.
 func TestInspector(t *testing.T) {
 	s, b := inspected(t)
-	screens := []struct{ name, address, has string }{
+	s.fits(b, []screen{
 		{"runs", "/", "incident"},
 		{"run", "/sessions/incident", "Timeline"},
 		{"flame", "/sessions/incident?by=uncached", "Uncached money"},
@@ -70,14 +70,7 @@ func TestInspector(t *testing.T) {
 		{"memory", "/memory", "Memory"},
 		{"grants", "/grants", "There are no grants."},
 		{"waits", "/waits", "Nothing waits."},
-	}
-	for _, x := range screens {
-		b.open(s.base + x.address)
-		require.Contains(t, js[string](b, "document.body.innerText"), x.has, x.name)
-		require.Empty(t, b.axe(), x.name)
-		b.picture("inspector-" + x.name)
-		b.small(x.name)
-	}
+	})
 	b.open(s.base + "/sessions/incident/bill")
 	b.until(`document.querySelectorAll(".chart canvas").length === 1`)
 	b.open(s.base + "/sessions/incident/calls/7")
