@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -26,7 +25,11 @@ type watch struct {
 	archive *archive.Archive
 	folder  time.Time // when sessions came or went last
 	newest  []string
+	looks   int // since newest was found
 }
+
+// findAgain is after how many looks the newest are found again: one that is older may go on.
+const findAgain = 10
 
 // stamp is another one when the list has changed.
 func (w *watch) stamp() string {
@@ -35,9 +38,10 @@ func (w *watch) stamp() string {
 	if err != nil {
 		return "" // there are no sessions
 	}
-	if at := info.ModTime(); !at.Equal(w.folder) {
-		w.folder, w.newest = at, newestIn(w.archive.Home, dir)
+	if at := info.ModTime(); !at.Equal(w.folder) || w.looks == findAgain {
+		w.folder, w.newest, w.looks = at, newestIn(w.archive.Home), 0
 	}
+	w.looks++
 	sum := fnv.New64a()
 	fmt.Fprint(sum, w.folder.UnixNano())
 	for _, id := range w.newest {
@@ -47,20 +51,23 @@ func (w *watch) stamp() string {
 	return strconv.FormatUint(sum.Sum64(), 36)
 }
 
-// newestIn returns the ids of the sessions of a folder whose journals have changed last.
-func newestIn(home, dir string) (ids []string) {
-	found, err := filepath.Glob(filepath.Join(dir, "*"))
+// newestIn returns the ids of the sessions of a home that have changed last, sorted. One that has no journal yet is among them.
+func newestIn(home string) (ids []string) {
+	found, err := archive.Folders(home)
 	if err != nil {
-		return nil // the pattern is right
+		return nil // the list itself says why
 	}
 	type changed struct {
 		id string
 		at time.Time
 	}
 	var all []changed
-	for _, path := range found {
-		id := filepath.Base(path)
-		if info, err := os.Stat(archive.JournalPath(home, id)); err == nil {
+	for _, id := range found {
+		info, err := os.Stat(archive.JournalPath(home, id))
+		if err != nil {
+			info, err = os.Stat(config.SessionDir(home, id))
+		}
+		if err == nil {
 			all = append(all, changed{id, info.ModTime()})
 		}
 	}
@@ -68,6 +75,7 @@ func newestIn(home, dir string) (ids []string) {
 	for _, c := range all[:min(len(all), mostOfNew)] {
 		ids = append(ids, c.id)
 	}
+	slices.Sort(ids)
 	return ids
 }
 

@@ -57,6 +57,12 @@ func TestLiveRuns(t *testing.T) {
 		return ""
 	}
 	came := next()
+	require.NoError(t, os.Mkdir(config.SessionDir(desk.Home, "third"), 0o700))
+	folder := next()
+	require.NotEqual(t, came, folder, "a session begins with its folder")
+	session("third")
+	came = next()
+	require.NotEqual(t, folder, came, "and then has a journal")
 	require.NotContains(t, address, came)
 	_, err = second.WriteString("more\n")
 	require.NoError(t, err)
