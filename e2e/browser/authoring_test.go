@@ -42,8 +42,7 @@ func authoring(t *testing.T) (*site, *tab) {
 	w.File("cascades/hello.script.json", helloScript)
 	w.File("cascades/lines.yaml", helloYAML)
 	w.File("cascades/broken.json", `{"cascade_id": "broken", "phases": [{"name": "a", "instructons": "x"}]}`)
-	s := &site{World: w, t: t, serve: w.UI("--no-clickhouse", "--edit")}
-	s.base = "http://" + s.serve.Address
+	s := newServed(t, w, w.UI("--no-clickhouse", "--edit"))
 	b := newTab(t)
 	call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
 		Source: `document.addEventListener("securitypolicyviolation", (e) => sessionStorage.setItem("broken", (sessionStorage.getItem("broken") ?? "") + e.violatedDirective + " " + e.sourceFile + ":" + e.lineNumber + "\n"))`,

@@ -81,14 +81,19 @@ type site struct {
 	list  []pagetest.Named
 }
 
+// newServed is a site of a world with what waits there.
+func newServed(t testing.TB, w *lab.World, serve *lab.Server, list ...pagetest.Named) *site {
+	t.Helper()
+	return &site{World: w, t: t, serve: serve, base: "http://" + serve.Address, list: list}
+}
+
 func newSite(t *testing.T, list []pagetest.Named, artifacts ...echo.Artifact) *site {
 	t.Helper()
 	w := lab.New(t, theBinary)
 	w.Memory = 0
 	began := time.Now().Add(-2*time.Hour - 10*time.Minute).UTC()
 	w.Must(pagetest.Write(w.Home, list, artifacts, began))
-	s := &site{World: w, t: t, list: list, serve: w.Serve("--no-clickhouse")}
-	s.base = "http://" + s.serve.Address
+	s := newServed(t, w, w.Serve("--no-clickhouse"), list...)
 	return s
 }
 

@@ -51,8 +51,7 @@ func TestHostileSessions(t *testing.T) {
 		entries = append(entries, inspectortest.ConversationOf(i+1, strings.ToValidUTF8(text, "\uFFFD"))...)
 	}
 	inspectortest.Write(t, w.Home, "hostile", entries...)
-	s := &site{World: w, t: t, serve: w.Serve("--no-clickhouse")}
-	s.base = "http://" + s.serve.Address
+	s := newServed(t, w, w.Serve("--no-clickhouse"))
 	b := newTabWithin(t, 10*lab.Bound)
 	call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watching})
 	b.open(s.newAddress())
@@ -139,8 +138,7 @@ func TestHostileScreens(t *testing.T) {
 	cascade, err := json.Marshal(map[string]any{"cascade_id": "hostile", "description": strings.Join(texts[:20], " "), "phases": phases})
 	require.NoError(t, err)
 	w.File("cascades/hostile.json", string(cascade))
-	s := &site{World: w, t: t, list: waits, serve: w.UI("--no-clickhouse", "--edit")}
-	s.base = "http://" + s.serve.Address
+	s := newServed(t, w, w.UI("--no-clickhouse", "--edit"), waits...)
 	b := newTabWithin(t, 10*lab.Bound)
 	call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watching})
 	b.open(s.newAddress())

@@ -45,8 +45,7 @@ func inspected(t *testing.T) (*site, *tab) {
 	require.NoError(t, err)
 	o := w.Run("run", filepath.Join(example, "incident_review.json"), "--offline", "--no-clickhouse", "--price-as", "gpt-5-mini", "--session", "incident", "--quiet")
 	require.Equal(t, 0, o.Code, "%s", o.Err)
-	s := &site{World: w, t: t, serve: w.Serve("--no-clickhouse", "--offline", "--allow-commands", "--root", "cascades")}
-	s.base = "http://" + s.serve.Address
+	s := newServed(t, w, w.Serve("--no-clickhouse", "--offline", "--allow-commands", "--root", "cascades"))
 	b := newTab(t)
 	b.open(s.newAddress())
 	return s, b

@@ -31,8 +31,7 @@ func long(t testing.TB, of inspectortest.Long) *site {
 	w := lab.New(t, theBinary)
 	w.Memory = 0
 	of.Write(t, w.Home, "long")
-	s := &site{World: w, t: t, serve: w.Serve("--no-clickhouse")}
-	s.base = "http://" + s.serve.Address
+	s := newServed(t, w, w.Serve("--no-clickhouse"))
 	return s
 }
 

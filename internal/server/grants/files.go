@@ -14,11 +14,8 @@ import (
 	"strings"
 
 	"github.com/windlass-run/windlass/cascade"
-	"github.com/windlass-run/windlass/cascade/library"
 	core "github.com/windlass-run/windlass/internal/app"
-	"github.com/windlass-run/windlass/internal/excerpt"
 	"github.com/windlass-run/windlass/internal/failure"
-	"github.com/windlass-run/windlass/internal/llm/script"
 	"github.com/windlass-run/windlass/internal/server"
 	"github.com/windlass-run/windlass/internal/source"
 	"github.com/windlass-run/windlass/internal/wholefile"
@@ -96,10 +93,7 @@ func isListed(name string) bool { return !strings.HasPrefix(name, ".") && name !
 
 // IsCascadeName reports whether a file with this name, which has slashes, can be listed.
 func IsCascadeName(name string) bool {
-	if _, hidden := excerpt.FirstHidden(name); hidden || !fs.ValidPath(name) || strings.Contains(name, "\\") || !library.IsPath(name) || cascade.IsToolFile(name) || script.IsFile(name) {
-		return false
-	}
-	return !slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return !isListed(part) })
+	return checkName(name) == nil
 }
 
 func readIn(fsys fs.FS, name string) ([]byte, error) {

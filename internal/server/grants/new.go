@@ -31,7 +31,7 @@ func (g *Grants) HasRoots() bool { return len(g.roots) > 0 }
 // New returns a cascade file that is not there yet, in the first root that has its folder. [Grants.Save] creates it. The error
 // is an [*ExistsError] when a root has something of that name.
 func (g *Grants) New(name string) (*File, error) {
-	if err := checkNew(name); err != nil {
+	if err := checkName(name); err != nil {
 		return nil, err
 	}
 	inside, dir := filepath.FromSlash(name), filepath.FromSlash(path.Dir(name))
@@ -52,8 +52,8 @@ func (g *Grants) New(name string) (*File, error) {
 		"there is no folder %s in the folders that this server was started with", path.Dir(name))
 }
 
-// checkNew says why a new cascade file cannot have a name.
-func checkNew(name string) error {
+// checkName says why a cascade file of a list, or a new one, cannot have a name.
+func checkName(name string) error {
 	refuse := func(format string, args ...any) error {
 		return server.NewProblem(failure.InvalidRequest, "a name such as report.json", format, args...)
 	}

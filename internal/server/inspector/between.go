@@ -90,10 +90,7 @@ func selectionList(v *visit) error {
 }
 
 // selectionPath returns the address of a selection.
-func selectionPath(id string, key echo.Key) string {
-	address := url.URL{Path: pathOf(id)}
-	return address.JoinPath("selections", key.String()).String()
-}
+func selectionPath(id string, key echo.Key) string { return below(id, "selections", key) }
 
 // strategyText says how was chosen, and what was asked for when that is something else.
 func strategyText(used, asked echo.Strategy) string {

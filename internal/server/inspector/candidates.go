@@ -117,10 +117,7 @@ func soundingName(s *inspect.Sounding) string {
 }
 
 // candidatesPath returns the address of the candidates of a sounding.
-func candidatesPath(id string, s *inspect.Sounding) string {
-	address := url.URL{Path: pathOf(id)}
-	return address.JoinPath("candidates", s.Key.String()).String()
-}
+func candidatesPath(id string, s *inspect.Sounding) string { return below(id, "candidates", s.Key) }
 
 // soundingView is the screen of one sounding.
 type soundingView struct {
